@@ -1,0 +1,70 @@
+import type { Reason } from "../reason.ts";
+import type { Clock } from "../time.ts";
+import { LIMIT_MAX } from "./busy-rule.ts";
+import type { BusyMove, BusyRule, BusySecond } from "./busy-rule.ts";
+
+const SECOND_MS = 1000;
+
+/**
+ * Keeps a client within what its peer can take, judged by the busy answers of each second.
+ *
+ * Nothing ticks: seconds that have passed are accounted for on the next call, the quiet ones
+ * between as well, so a process that was frozen finds its limit recovered.
+ */
+export class BusyThrottle {
+  readonly #clock: Clock;
+  readonly #rule: BusyRule;
+  readonly #startedAtMs: number = 0;
+  #limit: number = LIMIT_MAX;
+  #move: BusyMove = "open";
+  #second = 0;
+  #sent = 0;
+  #busy = 0;
+
+  constructor(clock: Clock, rule: BusyRule) {
+    this.#clock = clock;
+    this.#rule = rule;
+    this.#startedAtMs = clock.now();
+  }
+
+  /** Requests allowed in this second, and what last happened to that number. */
+  state(): { readonly limit: number; readonly move: BusyMove } {
+    this.#catchUp();
+    return { limit: this.#limit, move: this.#move };
+  }
+
+  /** Counts a request that is about to be sent, or gives the reason not to send it now. */
+  trySend(): Reason | undefined {
+    this.#catchUp();
+    if (this.#sent + 1 > this.#limit) return "peer-busy";
+    this.#sent++;
+    return undefined;
+  }
+
+  /** An answer said busy. It counts in the second in which it comes. */
+  onBusy(): void {
+    this.#catchUp();
+    this.#busy++;
+  }
+
+  #catchUp(): void {
+    const second = Math.floor((this.#clock.now() - this.#startedAtMs) / SECOND_MS);
+    if (second <= this.#second) return;
+    this.#apply({ sent: this.#sent, busy: this.#busy });
+    this.#sent = 0;
+    this.#busy = 0;
+    for (let quiet = second - this.#second - 1; quiet > 0; quiet--) {
+      const before = this.#limit;
+      this.#apply({ sent: 0, busy: 0 });
+      // What one quiet second leaves as it was, no number of them changes.
+      if (this.#limit === before) break;
+    }
+    this.#second = second;
+  }
+
+  #apply(second: BusySecond): void {
+    const { limit, move } = this.#rule(this.#limit, second);
+    this.#limit = limit;
+    this.#move = move;
+  }
+}

@@ -1,0 +1,53 @@
+import type { Clock } from "./time.ts";
+
+export interface CachedClockOptions {
+  /** A source that falls back by more than this has leapt and is re-based; less is jitter. */
+  readonly leapMs?: number;
+}
+
+/**
+ * Reads its source once per turn of the event loop, because a reading costs ten times as much as
+ * the bucket that asks for it.
+ *
+ * It never goes back: small steps back of the source are waited out, larger ones (a leap) re-base
+ * it, so that time goes on from where it was. Leaps forward pass. A caller that stays in one turn
+ * sees no time pass, so a bucket on this clock gives out less, never more, while the loop is busy.
+ */
+export class CachedClock implements Clock {
+  readonly #source: Clock;
+  readonly #atEndOfTurn: (run: () => void) => void;
+  readonly #expire = (): void => {
+    this.#fresh = false;
+  };
+  readonly #leapMs: number = 0;
+  #fresh = false;
+  #nowMs = 0;
+  /** Added to the source; changes only when the source leaps back. */
+  #offsetMs = 0;
+
+  constructor(
+    source: Clock,
+    atEndOfTurn: (run: () => void) => void,
+    options: CachedClockOptions = {},
+  ) {
+    this.#source = source;
+    this.#atEndOfTurn = atEndOfTurn;
+    this.#leapMs = options.leapMs ?? 16;
+    this.#nowMs = source.now();
+  }
+
+  now(): number {
+    return this.#fresh ? this.#nowMs : this.#refresh();
+  }
+
+  #refresh(): number {
+    const sourceMs = this.#source.now();
+    if (sourceMs + this.#offsetMs < this.#nowMs - this.#leapMs) {
+      this.#offsetMs = this.#nowMs - sourceMs;
+    }
+    this.#nowMs = Math.max(this.#nowMs, sourceMs + this.#offsetMs);
+    this.#fresh = true;
+    this.#atEndOfTurn(this.#expire);
+    return this.#nowMs;
+  }
+}

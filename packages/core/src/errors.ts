@@ -1,0 +1,47 @@
+/** What can go wrong, by a name that stays. Callers branch on these; messages are for people. */
+export type SluiceErrorCode = "CONFIG" | "INVARIANT";
+
+export abstract class SluiceError extends Error {
+  abstract readonly code: SluiceErrorCode;
+}
+
+/** A setting that cannot be right. The message says what would be. */
+export class ConfigError extends SluiceError {
+  override readonly name = "ConfigError";
+  readonly code = "CONFIG";
+}
+
+/** A call that its contract forbids, or a state that cannot be: a mistake in a program. */
+export class InvariantError extends SluiceError {
+  override readonly name = "InvariantError";
+  readonly code = "INVARIANT";
+}
+
+export function invariant(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new InvariantError(what);
+}
+
+/** 2^53: every count of tokens is at most this, so that counts and balances stay exact. */
+export const COUNT_MAX = 9_007_199_254_740_992;
+
+/** Refuses a setting unless it is a whole number within `min` and `max`. */
+export function requireWhole(
+  name: string,
+  value: number,
+  min: number,
+  max: number = COUNT_MAX,
+): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw new ConfigError(`${name} is ${value}; it must be a whole number from ${min} to ${max}`);
+}
+
+/** Refuses a setting unless it is a finite number of at least `min`. */
+export function requireFinite(name: string, value: number, min: number): void {
+  if (Number.isFinite(value) && value >= min) return;
+  throw new ConfigError(`${name} is ${value}; it must be a number of at least ${min}`);
+}
+
+/** Counts are checked on every call, so this must stay cheap enough for the hot path. */
+export function requireCount(count: number): void {
+  invariant(count >= 0 && count <= COUNT_MAX && Number.isInteger(count), "a count is whole");
+}

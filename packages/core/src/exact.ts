@@ -1,0 +1,27 @@
+/**
+ * a × b ÷ c for whole numbers, rounded down, exact at any magnitude: in doubles while the product
+ * fits, else in BigInt. A result beyond 2^53 comes back as the nearest double.
+ */
+export function mulDivFloor(a: number, b: number, c: number): number {
+  const product = a * b;
+  if (Math.abs(product) <= Number.MAX_SAFE_INTEGER) return floorDiv(product, c);
+  const big = BigInt(a) * BigInt(b);
+  const divisor = BigInt(c);
+  const quotient = big / divisor;
+  return Number(big < 0n && quotient * divisor !== big ? quotient - 1n : quotient);
+}
+
+/** a × b ÷ c for whole numbers, rounded up. */
+export function mulDivCeil(a: number, b: number, c: number): number {
+  return -mulDivFloor(-a, b, c);
+}
+
+/** Through the remainder, which doubles compute exactly, where a quotient may round up. */
+function floorDiv(a: number, c: number): number {
+  const remainder = a % c;
+  return (a - (remainder < 0 ? remainder + c : remainder)) / c;
+}
+
+export function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b);
+}

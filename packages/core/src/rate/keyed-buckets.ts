@@ -1,0 +1,176 @@
+import { COUNT_MAX, requireCount, requireFinite, requireWhole } from "../errors.ts";
+import { NANOS_PER_MS, toNanos } from "../time.ts";
+import type { Clock } from "../time.ts";
+import { Refill } from "./refill.ts";
+
+export interface KeyedBucketsOptions {
+  /** Tokens per period for each key, whole. */
+  readonly rate: number;
+  readonly periodMs?: number;
+  /** Most tokens a key gathers, and what a new key starts with; the rate unless given. */
+  readonly capacity?: number;
+  readonly resolutionMs?: number;
+  /** Most keys held at once; 1,000,000 unless given. */
+  readonly maxKeys?: number;
+}
+
+/** Of one key in the state array: balance, instant of the last refill, carried part of a token. */
+const FIELDS = 3;
+const BALANCE = 0;
+const REFILLED_AT_NANOS = 1;
+const CARRIED = 2;
+
+/** The slot that newcomers share while there is no room for more keys. */
+const SHARED_SLOT = 0;
+
+/** Keys looked at for each key that comes: twice as many as arrive, so the sweep catches up. */
+const SWEEP_PER_NEW_KEY = 2;
+
+/**
+ * One token bucket per key, for many keys: the buckets are rows of one typed array, so a key costs
+ * a map entry and 24 bytes.
+ *
+ * A key is forgotten once its bucket has filled up again, when forgetting changes no answer by more
+ * than the token it was about to gain. Newcomers that find `maxKeys` keys all in use share one
+ * bucket among them: memory stays bounded, and a flood of keys earns nobody a larger limit.
+ */
+export class KeyedBuckets {
+  readonly #clock: Clock;
+  readonly #refill: Refill;
+  readonly #capacity: number = 0;
+  readonly #maxKeys: number = 0;
+  readonly #slots = new Map<string, number>();
+  #state: Float64Array;
+  readonly #freeSlots: number[] = [];
+  #slotsUsed: number = SHARED_SLOT + 1;
+  /** Runs round the keys for ever; a Map's iterator sees keys come and go. */
+  #sweep: Iterator<[string, number]>;
+
+  constructor(clock: Clock, options: KeyedBucketsOptions) {
+    const { rate, periodMs = 1000, resolutionMs = 16, maxKeys = 1_000_000 } = options;
+    requireWhole("rate", rate, 1);
+    requireFinite("periodMs", periodMs, 1 / NANOS_PER_MS);
+    requireFinite("resolutionMs", resolutionMs, 0);
+    requireWhole("capacity", options.capacity ?? rate, 1);
+    requireWhole("maxKeys", maxKeys, 1, 2 ** 24);
+    this.#clock = clock;
+    this.#refill = new Refill(rate, periodMs, resolutionMs);
+    this.#capacity = options.capacity ?? rate;
+    this.#maxKeys = maxKeys;
+    this.#state = new Float64Array(64 * FIELDS);
+    this.#sweep = this.#slots.entries();
+    this.#reset(SHARED_SLOT, toNanos(clock.now()));
+  }
+
+  /** Keys now held. */
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  /** Takes `count` tokens of `key` if they are there, else none; as `TokenBucket.tryAcquire`. */
+  tryAcquire(key: string, count: number, nowMs: number = this.#clock.now()): boolean {
+    requireCount(count);
+    const row = this.#rowOf(key, nowMs);
+    const balance = this.#balanceOf(row, nowMs);
+    if (balance < count && balance < this.#capacity) return false;
+    this.#state[row + BALANCE] = balance - count;
+    return true;
+  }
+
+  /** Takes `count` tokens of `key`, into debt if it must, and tells whether any are left. */
+  chargeAndCheck(key: string, count: number, nowMs: number = this.#clock.now()): boolean {
+    requireCount(count);
+    const row = this.#rowOf(key, nowMs);
+    const balance = Math.max(this.#balanceOf(row, nowMs) - count, -COUNT_MAX);
+    this.#state[row + BALANCE] = balance;
+    return balance > 0;
+  }
+
+  /** The balance of `key`; of a key not held, what it would start with. */
+  tokens(key: string, nowMs: number = this.#clock.now()): number {
+    const slot = this.#slots.get(key) ?? this.#slotOfStranger();
+    return slot === undefined ? this.#capacity : this.#balanceOf(slot * FIELDS, nowMs);
+  }
+
+  /** Milliseconds until `key` holds `until` tokens; 0 if it does. */
+  pauseMs(key: string, until: number, nowMs: number = this.#clock.now()): number {
+    const balance = this.tokens(key, nowMs);
+    if (balance >= until) return 0;
+    return this.#refill.nanosFor(BigInt(until) - BigInt(balance)) / NANOS_PER_MS;
+  }
+
+  /** Forgets every key whose bucket is full again, and tells how many. */
+  evictIdle(nowMs: number = this.#clock.now()): number {
+    const nowNanos = toNanos(nowMs);
+    const before = this.#slots.size;
+    for (const [key, slot] of this.#slots) this.#evictIfFull(key, slot, nowNanos);
+    return before - this.#slots.size;
+  }
+
+  #rowOf(key: string, nowMs: number): number {
+    const slot = this.#slots.get(key);
+    return (slot ?? this.#admit(key, toNanos(nowMs))) * FIELDS;
+  }
+
+  #slotOfStranger(): number | undefined {
+    return this.#slots.size < this.#maxKeys ? undefined : SHARED_SLOT;
+  }
+
+  #balanceOf(row: number, nowMs: number): number {
+    const state = this.#state;
+    const carried = state[row + CARRIED] as number;
+    const elapsedNanos = toNanos(nowMs) - (state[row + REFILLED_AT_NANOS] as number);
+    let balance = state[row + BALANCE] as number;
+    if (elapsedNanos <= this.#refill.quietNanos(carried)) return balance;
+    const gained = this.#refill.tokensFor(elapsedNanos, carried);
+    if (gained > 0) balance = Math.min(balance + gained, this.#capacity);
+    state[row + BALANCE] = balance;
+    state[row + REFILLED_AT_NANOS] = toNanos(nowMs);
+    state[row + CARRIED] = this.#refill.carried;
+    return balance;
+  }
+
+  #admit(key: string, nowNanos: number): number {
+    for (let i = 0; i < SWEEP_PER_NEW_KEY; i++) this.#sweepOne(nowNanos);
+    if (this.#slots.size >= this.#maxKeys) return SHARED_SLOT;
+    const slot = this.#freeSlots.pop() ?? this.#newSlot();
+    this.#reset(slot, nowNanos);
+    this.#slots.set(key, slot);
+    return slot;
+  }
+
+  #newSlot(): number {
+    const slot = this.#slotsUsed++;
+    if ((slot + 1) * FIELDS > this.#state.length) {
+      // A quarter more at a time: a larger step would cost a key more than its own 24 bytes.
+      const grown = new Float64Array(Math.ceil(this.#slotsUsed * 1.25) * FIELDS);
+      grown.set(this.#state);
+      this.#state = grown;
+    }
+    return slot;
+  }
+
+  #reset(slot: number, nowNanos: number): void {
+    this.#state[slot * FIELDS + BALANCE] = this.#capacity;
+    this.#state[slot * FIELDS + REFILLED_AT_NANOS] = nowNanos;
+    this.#state[slot * FIELDS + CARRIED] = 0;
+  }
+
+  #sweepOne(nowNanos: number): void {
+    let next = this.#sweep.next();
+    if (next.done === true) {
+      this.#sweep = this.#slots.entries();
+      next = this.#sweep.next();
+    }
+    if (next.done !== true) this.#evictIfFull(next.value[0], next.value[1], nowNanos);
+  }
+
+  #evictIfFull(key: string, slot: number, nowNanos: number): void {
+    const row = slot * FIELDS;
+    const elapsedNanos = nowNanos - (this.#state[row + REFILLED_AT_NANOS] as number);
+    const gained = this.#refill.tokensFor(elapsedNanos, this.#state[row + CARRIED] as number);
+    if ((this.#state[row + BALANCE] as number) + gained < this.#capacity) return;
+    this.#slots.delete(key);
+    this.#freeSlots.push(slot);
+  }
+}

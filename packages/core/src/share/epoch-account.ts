@@ -1,0 +1,78 @@
+import { invariant, requireWhole } from "../errors.ts";
+import type { Usage } from "../ramp/mode.ts";
+import { Grant } from "./grant.ts";
+import { shareOf } from "./share.ts";
+import type { Division, Seat } from "./share.ts";
+
+/**
+ * One member's tokens of one epoch: its share of the ceiling, what it took and what came back.
+ *
+ * A member does not see the others. When the pool changes its size within the epoch, it takes it
+ * that they did as it did, and divides anew what is then left of the ceiling.
+ */
+export class EpochAccount {
+  readonly #epoch: number;
+  readonly #division: Division;
+  readonly #takeBack = (count: number): void => {
+    this.#taken -= count;
+    this.#used -= count;
+  };
+  #seat: Seat;
+  /** Tokens of the whole pool that were there to divide when it got its present size. */
+  #divided: number;
+  #share: number;
+  /** Out of the present share; negative if more came back from an earlier one. */
+  #taken = 0;
+  /** In the whole epoch. */
+  #used = 0;
+
+  constructor(ceiling: number, seat: Seat, epoch: number, division: Division) {
+    requireWhole("ceiling", ceiling, 0);
+    requireSeat(seat);
+    this.#epoch = epoch;
+    this.#division = division;
+    this.#seat = seat;
+    this.#divided = ceiling;
+    this.#share = shareOf(ceiling, seat, epoch, division);
+  }
+
+  /** Tokens this member may still take. */
+  get left(): number {
+    return this.#share - this.#taken;
+  }
+
+  /** What the ramp judges the epoch by, as far as this member goes. */
+  get usage(): Usage {
+    return { used: this.#used, unused: this.left };
+  }
+
+  /** Takes `ask` tokens, or as many of them as are left. */
+  acquire(ask: number): Grant {
+    invariant(ask >= 0, "an ask is not negative");
+    const count = Math.min(ask, this.left);
+    this.#taken += count;
+    this.#used += count;
+    return new Grant(count, count < ask ? "fleet-share" : undefined, this.#takeBack);
+  }
+
+  /** The pool has another size, or this member another rank, from now on. */
+  resize(seat: Seat): void {
+    requireSeat(seat);
+    this.#divided -= this.#takenByAll();
+    this.#seat = seat;
+    this.#taken = 0;
+    this.#share = shareOf(this.#divided, seat, this.#epoch, this.#division);
+  }
+
+  #takenByAll(): number {
+    if (this.#taken < 0) return this.#taken;
+    // A member that rotation gave one more than others speaks for the whole only if it took all.
+    if (this.#division === "rotate" && this.left === 0) return this.#divided;
+    return Math.min(this.#divided, this.#taken * this.#seat.poolSize);
+  }
+}
+
+function requireSeat({ poolSize, rank }: Seat): void {
+  requireWhole("poolSize", poolSize, 1);
+  requireWhole("rank", rank, 0, poolSize - 1);
+}

@@ -1,0 +1,57 @@
+/**
+ * The one file that touches the real clock, real timers and real randomness. Everything else is
+ * given them.
+ */
+import { CachedClock } from "./cached-clock.ts";
+import type { Random } from "./random.ts";
+import type { Clock, Timer } from "./time.ts";
+
+/** setTimeout fires at once for anything longer, so longer sleeps are made of several. */
+const TIMEOUT_MAX_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = { now: () => performance.now() };
+
+export const systemTimer: Timer = {
+  now: () => performance.now(),
+  sleep: (ms, signal) => sleepUntil(performance.now() + ms, signal),
+};
+
+export const systemRandom: Random = { next: () => Math.random() };
+
+/** A clock that reads the real one once per turn of the event loop. */
+export function createCachedClock(): Clock {
+  return new CachedClock(systemClock, atEndOfTurn);
+}
+
+/** Resolves in the next turn of the event loop, after everything that is ready in this one. */
+export function nextTurn(): Promise<void> {
+  return new Promise(atEndOfTurn);
+}
+
+function atEndOfTurn(run: () => void): void {
+  // Browsers and some workers have no setImmediate.
+  if (typeof setImmediate === "function") setImmediate(run);
+  else setTimeout(run, 0);
+}
+
+async function sleepUntil(wakeAtMs: number, signal: AbortSignal | undefined): Promise<void> {
+  for (;;) {
+    // Node may fire a timer up to a millisecond early; the contract is never.
+    const leftMs = Math.ceil(wakeAtMs - performance.now());
+    signal?.throwIfAborted();
+    if (leftMs <= 0) return;
+    await timeout(Math.min(leftMs, TIMEOUT_MAX_MS), signal);
+  }
+}
+
+function timeout(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(handle);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const handle = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+  });
+}

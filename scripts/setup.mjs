@@ -1,0 +1,31 @@
+// Makes a fresh clone ready: installs what the lockfile says if that has changed, then builds.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = new URL("../", import.meta.url);
+const lockfile = new URL("package-lock.json", root);
+const installed = new URL("node_modules/.sluice-lock.json", root);
+
+if (!isInstalled()) {
+  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  copyFileSync(lockfile, installed);
+}
+run("npm", ["run", "--silent", "build"]);
+
+function isInstalled() {
+  return existsSync(installed) && readFileSync(installed).equals(readFileSync(lockfile));
+}
+
+function run(command, args) {
+  // npm's own output goes to stderr, so that `npm start` prints nothing but what it shows.
+  const result = spawnSync(command, args, {
+    cwd: fileURLToPath(root),
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
+  if (result.status !== 0) {
+    console.error(`${command} ${args.join(" ")} failed`);
+    process.exit(1);
+  }
+}

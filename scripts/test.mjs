@@ -1,0 +1,18 @@
+// All checks, then all tests. The tests come last: their closing line ends the run.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const steps = [
+  ["npm", ["run", "--silent", "check"]],
+  ["npx", ["vitest", "run", ...process.argv.slice(2)]],
+];
+
+for (const [command, args] of steps) {
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) process.exit(1);
+}

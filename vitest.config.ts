@@ -1,0 +1,21 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+/** Tests run on the sources, so that they need no build. */
+const source = (path: string): string =>
+  fileURLToPath(new URL(`packages/${path}`, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^@sluice\/(\w+)$/, replacement: source("$1/src/index.ts") },
+      { find: /^@sluice\/(\w+)\/(\w+)$/, replacement: source("$1/src/$2.ts") },
+    ],
+  },
+  test: {
+    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    // One process for all files is several times faster; no test may leave module state behind.
+    isolate: false,
+    reporters: ["default", "./test/closing-line.ts"],
+  },
+});
