@@ -5,10 +5,22 @@ export abstract class SluiceError extends Error {
   abstract readonly code: SluiceErrorCode;
 }
 
-/** A setting that cannot be right. The message says what would be. */
+/** Where a setting stands. Lines count from 1. */
+export interface SourceLine {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** A setting that cannot be right. The message is one line and says what would be. */
 export class ConfigError extends SluiceError {
   override readonly name = "ConfigError";
   readonly code = "CONFIG";
+  readonly source: SourceLine | undefined;
+
+  constructor(message: string, source?: SourceLine, options?: ErrorOptions) {
+    super(source === undefined ? message : `${source.file}:${source.line}: ${message}`, options);
+    this.source = source;
+  }
 }
 
 /** A call that its contract forbids, or a state that cannot be: a mistake in a program. */

@@ -19,7 +19,8 @@ export function mulDivCeil(a: number, b: number, c: number): number {
 /** Through the remainder, which doubles compute exactly, where a quotient may round up. */
 function floorDiv(a: number, c: number): number {
   const remainder = a % c;
-  return (a - (remainder < 0 ? remainder + c : remainder)) / c;
+  const quotient = (a - remainder) / c;
+  return remainder < 0 ? quotient - 1 : quotient;
 }
 
 export function gcd(a: number, b: number): number {

@@ -8,7 +8,7 @@ export { parseDurationMs } from "./duration.ts";
 
 // Why something waits, and what can go wrong.
 export { ConfigError, InvariantError, SluiceError } from "./errors.ts";
-export type { SluiceErrorCode } from "./errors.ts";
+export type { SluiceErrorCode, SourceLine } from "./errors.ts";
 export { REASONS } from "./reason.ts";
 export type { Reason } from "./reason.ts";
 

@@ -119,13 +119,14 @@ export class KeyedBuckets {
   #balanceOf(row: number, nowMs: number): number {
     const state = this.#state;
     const carried = state[row + CARRIED] as number;
-    const elapsedNanos = toNanos(nowMs) - (state[row + REFILLED_AT_NANOS] as number);
+    const refilledAtNanos = state[row + REFILLED_AT_NANOS] as number;
+    const nowNanos = toNanos(nowMs);
     let balance = state[row + BALANCE] as number;
-    if (elapsedNanos <= this.#refill.quietNanos(carried)) return balance;
-    const gained = this.#refill.tokensFor(elapsedNanos, carried);
-    if (gained > 0) balance = Math.min(balance + gained, this.#capacity);
+    if (nowNanos - refilledAtNanos <= this.#refill.quietNanos(carried)) return balance;
+    const filled = this.#refill.addTo(balance, refilledAtNanos, nowNanos, carried);
+    balance = Math.min(filled, this.#capacity);
     state[row + BALANCE] = balance;
-    state[row + REFILLED_AT_NANOS] = toNanos(nowMs);
+    state[row + REFILLED_AT_NANOS] = nowNanos;
     state[row + CARRIED] = this.#refill.carried;
     return balance;
   }
@@ -167,9 +168,12 @@ export class KeyedBuckets {
 
   #evictIfFull(key: string, slot: number, nowNanos: number): void {
     const row = slot * FIELDS;
-    const elapsedNanos = nowNanos - (this.#state[row + REFILLED_AT_NANOS] as number);
-    const gained = this.#refill.tokensFor(elapsedNanos, this.#state[row + CARRIED] as number);
-    if ((this.#state[row + BALANCE] as number) + gained < this.#capacity) return;
+    const balance = this.#state[row + BALANCE] as number;
+    const refilledAtNanos = this.#state[row + REFILLED_AT_NANOS] as number;
+    const carried = this.#state[row + CARRIED] as number;
+    // What the resolution still holds back from a key, a new bucket would give it at once.
+    if (nowNanos - refilledAtNanos <= this.#refill.quietNanos(carried)) return;
+    if (this.#refill.addTo(balance, refilledAtNanos, nowNanos, carried) < this.#capacity) return;
     this.#slots.delete(key);
     this.#freeSlots.push(slot);
   }

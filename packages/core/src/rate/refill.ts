@@ -5,7 +5,7 @@ import { NANOS_PER_MS } from "../time.ts";
  * Turns elapsed time into whole tokens and carries the rest, in fractions of a token as fine as
  * the rate needs: no time is lost and none is counted twice, however often it is asked.
  *
- * `carried` is the second result of `tokensFor`, kept in a field so that the hot path allocates
+ * `carried` is the second result of `addTo`, kept in a field so that the hot path allocates
  * nothing.
  */
 export class Refill {
@@ -35,15 +35,18 @@ export class Refill {
     return this.#nanosPerToken - Math.floor(carried / this.#tokens) - 1;
   }
 
-  tokensFor(elapsedNanos: number, carried: number): number {
-    const parts = elapsedNanos * this.#tokens + carried;
+  /** `balance` and the tokens that come in between two instants, with no bound. */
+  addTo(balance: number, fromNanos: number, toNanos: number, carried: number): number {
+    const parts = (toNanos - fromNanos) * this.#tokens + carried;
     if (parts <= Number.MAX_SAFE_INTEGER) {
       this.carried = parts % this.#nanos;
-      return (parts - this.carried) / this.#nanos;
+      return balance + (parts - this.carried) / this.#nanos;
     }
-    const exact = BigInt(elapsedNanos) * BigInt(this.#tokens) + BigInt(carried);
+    // The time and the tokens may both be beyond 2^53 where the new balance is not.
+    const elapsed = BigInt(toNanos) - BigInt(fromNanos);
+    const exact = elapsed * BigInt(this.#tokens) + BigInt(carried);
     this.carried = Number(exact % BigInt(this.#nanos));
-    return Number(exact / BigInt(this.#nanos));
+    return Number(BigInt(balance) + exact / BigInt(this.#nanos));
   }
 
   /** Nanoseconds in which `count` tokens come in, rounded up so that waiting them out suffices. */

@@ -29,7 +29,7 @@ export interface TokenBucketOptions {
  *
  * Counts are whole and the arithmetic is exact, for any rate, period and stretch of time. Over any
  * stretch, what is admitted while the balance is above zero is at most capacity + ⌈rate × time⌉,
- * plus what the last charge of the stretch took on credit.
+ * the time being the stretch and one resolution, plus what its last charge took on credit.
  *
  * Every method that needs the time takes it from `nowMs` if given, so that several buckets can
  * decide at one instant; it must come from this bucket's clock.
@@ -114,7 +114,7 @@ export class TokenBucket {
 
   /**
    * Milliseconds until the bucket holds its target, or `until` tokens; 0 if it does. Whoever waits
-   * that long, and no less than the resolution, finds them there if nobody else took any.
+   * that long, and longer than the resolution, finds them there if nobody else took any.
    */
   pauseMs(
     until: number = Math.max(1, this.#targetTokens),
@@ -152,12 +152,13 @@ export class TokenBucket {
 
   #addElapsed(nowNanos: number): void {
     if (nowNanos <= this.#refilledAtNanos) return;
-    const gained = this.#refill.tokensFor(nowNanos - this.#refilledAtNanos, this.#carried);
+    const before = this.#balance;
+    const filled = this.#refill.addTo(before, this.#refilledAtNanos, nowNanos, this.#carried);
     this.#carried = this.#refill.carried;
     this.#refilledAtNanos = nowNanos;
     // The cap comes before the caller's own charge, so a large charge on a full bucket is not
     // forgiven; and a balance above the capacity from the start is cut only by what flows over.
-    if (gained > 0) this.#balance = Math.min(this.#balance + gained, this.#capacity);
+    if (filled > before) this.#balance = Math.min(filled, this.#capacity);
     this.#rememberQuiet();
   }
 

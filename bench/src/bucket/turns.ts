@@ -1,0 +1,25 @@
+import { CachedClock } from "@sluice/core";
+import type { Clock } from "@sluice/core";
+import { systemClock } from "@sluice/core/system";
+
+/** How many acquires share one turn of the event loop, and so one reading of the clock. */
+export const ACQUIRES_PER_TURN = 100;
+
+/**
+ * An event loop reduced to what a cached clock sees of it: turns that end. A real one would cost
+ * ten times what is measured here.
+ */
+export class Turns {
+  readonly clock: Clock;
+  #atEnd = (): void => {};
+
+  constructor() {
+    this.clock = new CachedClock(systemClock, (run) => {
+      this.#atEnd = run;
+    });
+  }
+
+  end(): void {
+    this.#atEnd();
+  }
+}

@@ -1,0 +1,22 @@
+import { cpus } from "node:os";
+
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly node: string;
+  readonly date: string;
+}
+
+export function thisMachine(): Machine {
+  const cores = cpus();
+  return {
+    cpu: cores[0]?.model.trim() ?? "unknown CPU",
+    cores: cores.length,
+    node: process.version,
+    date: new Date().toISOString().slice(0, 10),
+  };
+}
+
+export function machineLine({ cpu, cores, node, date }: Machine): string {
+  return `${cpu}, ${cores} cores, Node ${node}, ${date}`;
+}

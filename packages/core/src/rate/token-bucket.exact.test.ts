@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { toNanos } from "../time.ts";
+import { TokenBucket } from "./token-bucket.ts";
+
+const COUNT_MAX = 2 ** 53;
+const YEAR_NANOS = 365 * 86_400 * 1e9;
+
+interface Settings {
+  readonly rate: number;
+  readonly periodMs: number;
+  readonly capacity: number;
+  readonly initialTokens: number;
+  readonly resolutionMs: number;
+}
+
+/** Pulsar's algorithm in unbounded integers, with an exact part of a token carried over. */
+class Reference {
+  readonly #rate: bigint;
+  readonly #period: bigint;
+  readonly #capacity: bigint;
+  readonly #resolution: bigint;
+  balance: bigint;
+  #last: bigint;
+  /** Of a token, in parts of the period. */
+  #carried = 0n;
+
+  constructor(settings: Settings, nowNanos: bigint) {
+    this.#rate = BigInt(settings.rate);
+    this.#period = BigInt(toNanos(settings.periodMs));
+    this.#capacity = BigInt(settings.capacity);
+    this.#resolution = BigInt(toNanos(settings.resolutionMs));
+    this.balance = BigInt(settings.initialTokens);
+    this.#last = nowNanos;
+  }
+
+  tokens(nowNanos: bigint): bigint {
+    const perToken = this.#period / this.#rate;
+    const started = this.#carried / this.#rate;
+    const gap = perToken > this.#resolution ? perToken - started - 1n : this.#resolution;
+    if (nowNanos <= this.#last + gap) return this.balance;
+    const parts = (nowNanos - this.#last) * this.#rate + this.#carried;
+    this.#last = nowNanos;
+    this.#carried = parts % this.#period;
+    const gained = parts / this.#period;
+    if (gained > 0n) {
+      const sum = this.balance + gained;
+      this.balance = sum < this.#capacity ? sum : this.#capacity;
+    }
+    return this.balance;
+  }
+
+  charge(count: bigint): void {
+    const balance = this.balance - count;
+    this.balance = balance > -BigInt(COUNT_MAX) ? balance : -BigInt(COUNT_MAX);
+  }
+
+  pauseNanos(until: bigint): bigint {
+    const missing = until - this.balance;
+    return missing <= 0n ? 0n : (missing * this.#period + this.#rate - 1n) / this.#rate;
+  }
+}
+
+/** Small ones, powers of ten, and anything up to `max`. */
+function upTo(max: number): fc.Arbitrary<number> {
+  const powers = fc.nat(15).map((exponent) => Math.min(max, 10 ** exponent));
+  return fc.oneof(fc.integer({ min: 1, max: Math.min(max, 1000) }), powers, fc.integer({ min: 1, max }));
+}
+
+const count = fc.oneof(upTo(Number.MAX_SAFE_INTEGER), fc.constant(COUNT_MAX), fc.constant(0));
+
+const settings: fc.Arbitrary<Settings> = fc.record({
+  rate: upTo(1e12),
+  periodMs: fc.oneof(fc.constantFrom(1, 1000, 10_000), fc.integer({ min: 1, max: 10_000 })),
+  capacity: upTo(Number.MAX_SAFE_INTEGER),
+  initialTokens: upTo(Number.MAX_SAFE_INTEGER),
+  resolutionMs: fc.constantFrom(0, 16),
+});
+
+const step = fc.record({
+  waitNanos: fc.oneof(upTo(1e9), upTo(YEAR_NANOS / 4)),
+  /** Instead, to wait until the bucket is about to hold `count`. */
+  waitsForCount: fc.boolean(),
+  count,
+});
+
+test("balances and pauses are those of unbounded integers at any magnitude", () => {
+  fc.assert(
+    fc.property(settings, fc.array(step, { maxLength: 20 }), upTo(1e15), (options, steps, start) => {
+      let nowMs = start / 1e6;
+      const bucket = new TokenBucket({ now: () => nowMs }, options);
+      const reference = new Reference(options, BigInt(toNanos(nowMs)));
+      for (const { waitNanos, waitsForCount, count: charged } of steps) {
+        const pauseNanos = toNanos(bucket.pauseMs(charged));
+        nowMs += (waitsForCount && pauseNanos < YEAR_NANOS ? pauseNanos + 20 : waitNanos) / 1e6;
+        expect(BigInt(bucket.tokens())).toBe(reference.tokens(BigInt(toNanos(nowMs))));
+        bucket.chargeAndCheck(charged);
+        reference.charge(BigInt(charged));
+        expect(BigInt(bucket.tokens())).toBe(reference.balance);
+        expect(bucket.pauseMs()).toBe(
+          Number(reference.pauseNanos(BigInt(Math.max(1, Math.floor(options.capacity / 100))))) / 1e6,
+        );
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("many short irregular stretches bring what one long one does", () => {
+  const stretches = fc.array(upTo(1e12), { minLength: 1, maxLength: 200 });
+  fc.assert(
+    fc.property(upTo(1e6), fc.constantFrom(7, 1000, 10_000), stretches, (rate, periodMs, nanos) => {
+      const bucket = new TokenBucket(
+        { now: () => 0 },
+        { rate, periodMs, capacity: COUNT_MAX, initialTokens: 0, resolutionMs: 0 },
+      );
+      let nowNanos = 0;
+      for (const stretch of nanos) {
+        nowNanos += stretch;
+        bucket.tokens(nowNanos / 1e6);
+      }
+      const exact = (BigInt(nowNanos) * BigInt(rate)) / BigInt(periodMs * 1e6);
+      expect(BigInt(bucket.tokens(nowNanos / 1e6))).toBe(exact);
+    }),
+  );
+});

@@ -1,0 +1,167 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { TokenBucket } from "./token-bucket.ts";
+
+const RESOLUTION_MS = 16;
+const NANO_MS = 1e-6;
+
+const options = fc.record({
+  rate: fc.integer({ min: 1, max: 5000 }),
+  periodMs: fc.constantFrom(1000, 700),
+  capacity: fc.integer({ min: 1, max: 5000 }),
+  initialTokens: fc.constant(0),
+});
+
+/** Tenths of a millisecond, mostly around the resolution. */
+const waitMs = fc.oneof(fc.nat(400), fc.nat(20_000)).map((tenths) => tenths / 10);
+const step = fc.record({ waitMs, count: fc.nat(300), refusable: fc.boolean() });
+const steps = fc.array(step, { minLength: 1, maxLength: 40 });
+const resolutionMs = fc.constantFrom(0, RESOLUTION_MS);
+
+/** Charges as one that can refuse or, if there is anything, as one that pays afterwards. */
+function admits(bucket: TokenBucket, { count, refusable }: { count: number; refusable: boolean }) {
+  if (refusable) return bucket.tryAcquire(count);
+  if (!bucket.hasTokens()) return false;
+  bucket.chargeAndCheck(count);
+  return true;
+}
+
+test("over any stretch no more passes than the capacity and what its time brings", () => {
+  fc.assert(
+    fc.property(options, resolutionMs, steps, (settings, resolution, history) => {
+      let nowMs = 0;
+      const bucket = new TokenBucket(
+        { now: () => nowMs },
+        { ...settings, initialTokens: settings.capacity, resolutionMs: resolution },
+      );
+      const passed: { atMs: number; count: number; creditAfter: number }[] = [];
+      for (const one of history) {
+        nowMs += one.waitMs;
+        if (!admits(bucket, one)) continue;
+        passed.push({
+          atMs: nowMs,
+          count: one.count,
+          creditAfter: Math.max(0, -bucket.tokens()),
+        });
+      }
+      for (const [first, { atMs }] of passed.entries()) {
+        let sum = 0;
+        for (const last of passed.slice(first)) {
+          sum += last.count;
+          // Tokens that the resolution held back before the stretch are handed out within it.
+          const tenthsPassed = Math.round((last.atMs - atMs + resolution) * 10);
+          const brought = Math.ceil((settings.rate * tenthsPassed) / (settings.periodMs * 10));
+          expect(sum - last.creditAfter).toBeLessThanOrEqual(settings.capacity + brought);
+        }
+      }
+    }),
+  );
+});
+
+test("a charge in two parts leaves what the whole would", () => {
+  const maxDebt = fc.option(fc.nat(500), { nil: undefined });
+  fc.assert(
+    fc.property(options, maxDebt, steps, fc.nat(300), (settings, debt, history, part) => {
+      let nowMs = 0;
+      const all = { ...settings, ...(debt === undefined ? {} : { maxDebt: debt }) };
+      const whole = new TokenBucket({ now: () => nowMs }, all);
+      const split = new TokenBucket({ now: () => nowMs }, all);
+      for (const { waitMs: ms, count } of history) {
+        nowMs += ms;
+        const first = Math.min(part, count);
+        split.chargeAndCheck(first);
+        expect(split.chargeAndCheck(count - first)).toBe(whole.chargeAndCheck(count));
+        expect(split.tokens()).toBe(whole.tokens());
+      }
+    }),
+  );
+});
+
+/** Two buckets with one history; the second is asked all sorts of things in between. */
+function answersOf(
+  settings: { rate: number; periodMs: number; capacity: number; initialTokens: number },
+  resolution: number,
+  history: readonly { waitMs: number; count: number; questions: readonly number[] }[],
+) {
+  let nowMs = 0;
+  const all = { ...settings, resolutionMs: resolution };
+  const left = new TokenBucket({ now: () => nowMs }, all);
+  const asked = new TokenBucket({ now: () => nowMs }, all);
+  return history.map(({ waitMs: ms, count, questions }) => {
+    for (const question of questions) {
+      nowMs += ms / questions.length;
+      if (question % 4 === 0) asked.tokens();
+      if (question % 4 === 1) asked.hasTokens();
+      if (question % 4 === 2) asked.canTake(question);
+      if (question % 4 === 3) asked.pauseMs();
+    }
+    if (questions.length === 0) nowMs += ms;
+    left.chargeAndCheck(count);
+    asked.chargeAndCheck(count);
+    return { left: left.tokens(), asked: asked.tokens() };
+  });
+}
+
+const questioned = fc.array(
+  fc.record({ waitMs, count: fc.nat(300), questions: fc.array(fc.nat(1000), { maxLength: 5 }) }),
+  { minLength: 1, maxLength: 40 },
+);
+
+test("asking changes nothing where the balance is always current", () => {
+  fc.assert(
+    fc.property(options, questioned, (settings, history) => {
+      for (const { left, asked } of answersOf(settings, 0, history)) expect(asked).toBe(left);
+    }),
+  );
+});
+
+test("asking moves a balance by no more than two resolutions bring", () => {
+  fc.assert(
+    fc.property(options, questioned, (settings, history) => {
+      // One for what either bucket has not added yet, one for what either had not when it was full.
+      const bound = Math.ceil((2 * settings.rate * RESOLUTION_MS) / settings.periodMs);
+      for (const { left, asked } of answersOf(settings, RESOLUTION_MS, history)) {
+        expect(Math.abs(asked - left)).toBeLessThanOrEqual(bound);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("whoever waits out the pause, and longer than the resolution, finds the tokens", () => {
+  fc.assert(
+    fc.property(options, resolutionMs, steps, fc.nat(), (settings, resolution, history, seed) => {
+      let nowMs = 0;
+      const bucket = new TokenBucket({ now: () => nowMs }, { ...settings, resolutionMs: resolution });
+      for (const { waitMs: ms, count } of history) {
+        nowMs += ms;
+        bucket.chargeAndCheck(count);
+        const until = 1 + (seed % settings.capacity);
+        nowMs += Math.max(bucket.pauseMs(until), resolution + NANO_MS);
+        expect(bucket.tokens()).toBeGreaterThanOrEqual(until);
+      }
+    }),
+  );
+});
+
+test("a clock that steps back counts as one that stands still", () => {
+  const wander = fc.array(
+    fc.record({ moveMs: fc.integer({ min: -300, max: 300 }), count: fc.nat(300) }),
+    { minLength: 1, maxLength: 40 },
+  );
+  fc.assert(
+    fc.property(options, resolutionMs, wander, (settings, resolution, history) => {
+      let nowMs = 1000;
+      let latestMs = nowMs;
+      const all = { ...settings, resolutionMs: resolution };
+      const wandering = new TokenBucket({ now: () => nowMs }, all);
+      const still = new TokenBucket({ now: () => latestMs }, all);
+      for (const { moveMs, count } of history) {
+        nowMs += moveMs;
+        latestMs = Math.max(latestMs, nowMs);
+        expect(wandering.tryAcquire(count)).toBe(still.tryAcquire(count));
+        expect(wandering.tokens()).toBe(still.tokens());
+      }
+    }),
+  );
+});

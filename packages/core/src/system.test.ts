@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { systemTimer } from "./system.ts";
+
+/** The only real time in the suite. */
+test("the real timer wakes nobody early and an abort ends a sleep of months", async () => {
+  const beforeMs = systemTimer.now();
+  await systemTimer.sleep(3);
+  expect(systemTimer.now() - beforeMs).toBeGreaterThanOrEqual(3);
+
+  const controller = new AbortController();
+  const asleep = systemTimer.sleep(100 * 86_400_000, controller.signal);
+  controller.abort("stop");
+  await expect(asleep).rejects.toBe("stop");
+  await expect(systemTimer.sleep(1, controller.signal)).rejects.toBe("stop");
+});

@@ -1,0 +1,45 @@
+import type { Axis } from "./chart.ts";
+import { element, fitText, textElement } from "./markup.ts";
+import type { Attributes } from "./markup.ts";
+import { FONT_SIZE, INK } from "./palette.ts";
+import type { Place, Plot } from "./plot.ts";
+
+/** Between an axis and its tick labels. */
+const LABEL_GAP = 8;
+
+/** What lies behind the data: grid lines, tick labels, and the line of zero. */
+export function axesMarkup(plot: Plot, place: Place): string[] {
+  const rows = plot.y.ticks.flatMap(({ value, label }) => {
+    const y = place.y(value);
+    return [
+      horizontal(y, place.width, value === 0 ? INK.axis : INK.grid),
+      tickLabel(label, { x: -LABEL_GAP, y: y + 4, "text-anchor": "end" }),
+    ];
+  });
+  const columns = plot.x.ticks.flatMap(({ value, label }) => {
+    const x = place.x(value);
+    return [
+      element("path", { d: `M${pixel(x)} ${place.height}v4`, stroke: INK.axis }),
+      tickLabel(label, { x, y: place.height + LABEL_GAP + 12, "text-anchor": "middle" }),
+    ];
+  });
+  return [...rows, ...columns];
+}
+
+function horizontal(y: number, width: number, stroke: string): string {
+  return element("path", { d: `M0 ${pixel(y)}h${width}`, stroke });
+}
+
+/** Lines one pixel wide are crisp in the middle of a pixel. */
+function pixel(position: number): number {
+  return Math.floor(position) + 0.5;
+}
+
+function tickLabel(label: string, attributes: Attributes): string {
+  return textElement(label, { ...attributes, fill: INK.text, "font-size": FONT_SIZE.label });
+}
+
+export function axisTitle(axis: Axis, width: number): string {
+  const title = axis.unit === undefined ? axis.label : `${axis.label} (${axis.unit})`;
+  return fitText(title, FONT_SIZE.label, width);
+}

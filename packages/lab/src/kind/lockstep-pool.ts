@@ -1,0 +1,117 @@
+import { EpochAccount, Ramp } from "@sluice/core";
+import type { Division, RampOptions, Seat, Usage } from "@sluice/core";
+
+export interface PoolOptions {
+  readonly rateLimit: RampOptions;
+  readonly members: number;
+  readonly division: Division;
+  readonly resumeFrom?: number | undefined;
+  /** Second in which the pool is made. */
+  readonly constructedAt: number;
+}
+
+/** What every member does at second `t`; with neither `use` nor `ask` it is only looked at. */
+export interface PoolCall {
+  readonly t: number;
+  /** The pool has this size from here on. */
+  readonly members?: number | undefined;
+  /** Take all that is offered, keep this much, give back the rest. */
+  readonly use?: number | undefined;
+  readonly ask?: number | "all" | undefined;
+  readonly deposit?: number | undefined;
+}
+
+export interface PoolRow {
+  readonly t: number;
+  readonly ceiling: number;
+  /** By member. */
+  readonly granted: number[];
+  /** By all of them, in this call. */
+  readonly used: number;
+}
+
+/** A pool whose members agree on its size and all do the same at the same time. */
+export class LockstepPool {
+  readonly #ramp: Ramp;
+  readonly #division: Division;
+  #size: number;
+  /** The last epoch with a call. */
+  #epoch: number | undefined;
+  #ceiling = 0;
+  #accounts: EpochAccount[] = [];
+  /** What was used in this epoch by members that have gone since. */
+  #usedByLeavers = 0;
+
+  constructor({ rateLimit, members, division, resumeFrom, constructedAt }: PoolOptions) {
+    const epoch = Math.floor(constructedAt);
+    this.#ramp = new Ramp(rateLimit, resumeFrom === undefined ? { epoch } : { epoch, resumeFrom });
+    this.#division = division;
+    this.#size = members;
+  }
+
+  call(call: PoolCall): PoolRow {
+    const epoch = Math.floor(call.t);
+    const isNewEpoch = this.#epoch === undefined || epoch > this.#epoch;
+    if (call.members !== undefined) this.#setSize(call.members, isNewEpoch);
+    if (isLook(call)) {
+      const { ceiling } = this.#ramp.peek(epoch, this.#usage());
+      return { t: call.t, ceiling, granted: Array.from({ length: this.#size }, () => 0), used: 0 };
+    }
+    if (isNewEpoch) this.#enter(epoch);
+    return { t: call.t, ceiling: this.#ceiling, ...this.#acquire(call) };
+  }
+
+  #acquire({ use, ask, deposit = 0 }: PoolCall): { granted: number[]; used: number } {
+    const granted: number[] = [];
+    let used = 0;
+    for (const account of this.#accounts) {
+      const grant = account.acquire(use !== undefined || ask === "all" ? Infinity : (ask ?? 0));
+      const unused = use === undefined ? deposit : Math.max(0, grant.count - use);
+      granted.push(grant.count);
+      used += grant.count - grant.deposit(unused);
+    }
+    return { granted, used };
+  }
+
+  #enter(epoch: number): void {
+    this.#ceiling = this.#ramp.enter(epoch, this.#usage()).ceiling;
+    this.#epoch = epoch;
+    this.#usedByLeavers = 0;
+    this.#accounts = [];
+    this.#seatNewcomers(this.#ceiling, epoch);
+  }
+
+  #setSize(size: number, isNewEpoch: boolean): void {
+    this.#size = size;
+    // The last epoch is judged by who was there; the next one starts with the new size.
+    if (isNewEpoch || this.#epoch === undefined) return;
+    for (const leaver of this.#accounts.splice(size)) this.#usedByLeavers += leaver.usage.used;
+    const left = this.#ceiling - this.#usage().used;
+    for (const [rank, account] of this.#accounts.entries()) account.resize(this.#seat(rank));
+    this.#seatNewcomers(left, this.#epoch);
+  }
+
+  #seatNewcomers(tokens: number, epoch: number): void {
+    for (let rank = this.#accounts.length; rank < this.#size; rank++) {
+      this.#accounts.push(new EpochAccount(tokens, this.#seat(rank), epoch, this.#division));
+    }
+  }
+
+  #seat(rank: number): Seat {
+    return { poolSize: this.#size, rank };
+  }
+
+  #usage(): Usage {
+    let used = this.#usedByLeavers;
+    let unused = 0;
+    for (const account of this.#accounts) {
+      used += account.usage.used;
+      unused += account.usage.unused;
+    }
+    return { used, unused };
+  }
+}
+
+export function isLook({ use, ask }: PoolCall): boolean {
+  return use === undefined && ask === undefined;
+}

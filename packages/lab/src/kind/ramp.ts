@@ -1,0 +1,91 @@
+import * as v from "valibot";
+import { atLeast, field, list, map, oneOf, whole } from "../scenario/fields.ts";
+import { defineKind } from "../scenario/kind.ts";
+import type { Kind, Outcome } from "../scenario/kind.ts";
+import { isLook, LockstepPool } from "./lockstep-pool.ts";
+import type { PoolCall } from "./lockstep-pool.ts";
+import { rateLimit } from "./rate-limit.ts";
+
+const MAX_MEMBERS = 1000;
+
+const call = v.pipe(
+  map({
+    t: atLeast(0),
+    members: v.optional(whole(1, MAX_MEMBERS)),
+    use: v.optional(whole(0)),
+    ask: v.optional(
+      field<number | "all">(
+        (value) => value === "all" || (Number.isInteger(value) && Number(value) >= 0),
+        "a whole number of tokens or all",
+      ),
+    ),
+    deposit: v.optional(whole(0)),
+  }),
+  v.check(
+    ({ use, ask }) => use === undefined || ask === undefined,
+    "has both use and ask; expected one of them",
+  ),
+  v.check(
+    ({ ask, deposit }) => deposit === undefined || ask !== undefined,
+    "has deposit without ask; expected { ask: 5, deposit: 2 }",
+  ),
+) as v.GenericSchema<unknown, PoolCall>;
+
+export const rampKind: Kind = defineKind(
+  {
+    rateLimit: rateLimit(),
+    members: v.optional(whole(1, MAX_MEMBERS), 1),
+    division: v.optional(oneOf("rotate", "floor"), "rotate"),
+    resumeFrom: v.optional(atLeast(0)),
+    constructedAt: v.optional(atLeast(0), 0),
+    calls: v.pipe(
+      list(call, 1_000_000),
+      v.rawCheck(({ dataset, addIssue }) => {
+        if (!dataset.typed) return;
+        const calls = dataset.value;
+        const late = calls.findIndex(({ t }, i) => t < (calls[i - 1]?.t ?? 0));
+        if (late === -1) return;
+        addIssue({
+          message: `is at ${calls[late]?.t} s, before the call above it; expected times in order`,
+          path: [{ type: "array", origin: "value", input: calls, key: late, value: calls[late] }],
+        });
+      }),
+    ),
+  },
+  (scenario): Outcome => {
+    const pool = new LockstepPool(scenario);
+    const rows = scenario.calls.map((each) => pool.call(each));
+    const looks = scenario.calls.map(isLook);
+    const { min, max } = scenario.rateLimit;
+    return {
+      rows,
+      columns: [
+        { name: "time", cell: (row) => String(rows[row]?.t) },
+        { name: "ceiling", cell: (row) => String(rows[row]?.ceiling) },
+        {
+          name: "granted",
+          cell: (row) => (looks[row] ? "" : (rows[row]?.granted.join(" ") ?? "")),
+        },
+        { name: "used", cell: (row) => (looks[row] ? "" : String(rows[row]?.used)) },
+      ],
+      chart: () => ({
+        title: scenario.title || "Ramp",
+        subtitle: `${min} to ${max} tokens a second, mode ${scenario.rateLimit.mode.kind}`,
+        x: { label: "time", unit: "s" },
+        y: { label: "tokens", unit: "per second" },
+        series: [
+          {
+            label: "used",
+            shape: "bar",
+            points: rows.map(({ t, used }, row) => ({ x: t, y: looks[row] ? undefined : used })),
+          },
+          {
+            label: "ceiling",
+            shape: "step",
+            points: rows.map(({ t, ceiling }) => ({ x: t, y: ceiling })),
+          },
+        ],
+      }),
+    };
+  },
+);

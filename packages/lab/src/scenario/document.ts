@@ -1,0 +1,140 @@
+import { ConfigError } from "@sluice/core";
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
+import type { Document, Node } from "yaml";
+
+export type Path = readonly (string | number)[];
+
+/** The values of a file, and the line on which each of them stands. */
+export interface ScenarioDocument {
+  readonly value: unknown;
+  /** The line of a key or item; of one that is missing, that of the map it is missing from. */
+  lineOf(path: Path): number;
+}
+
+/** Larger files are refused before they are parsed; a long run is written with `repeat`. */
+const YAML_MAX_BYTES = 512 * 1024;
+const JSON_MAX_BYTES = 4 * 1024 * 1024;
+
+/** Far more than any scenario needs, far less than ends a stack. */
+const MAX_DEPTH = 50;
+
+/** Reads YAML or JSON. What is wrong with it is told in a `ConfigError` with file and line. */
+export function parseScenarioDocument(text: string, file: string): ScenarioDocument {
+  const json = parseJson(text, file);
+  if (json !== undefined) {
+    let located: ScenarioDocument | undefined;
+    const document = {
+      value: json,
+      lineOf: (path: Path): number => (located ??= parseYaml(text, file)).lineOf(path),
+    };
+    refuseOddities(document, file);
+    return document;
+  }
+  requireSize(text, YAML_MAX_BYTES, file);
+  const document = parseYaml(text, file);
+  refuseOddities(document, file);
+  return document;
+}
+
+/** JSON is read by the faster parser; its lines are looked up only if one is asked for. */
+function parseJson(text: string, file: string): unknown {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  requireSize(text, JSON_MAX_BYTES, file);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // Not JSON: a YAML flow map begins with a brace too, and the YAML parser tells lines.
+    return undefined;
+  }
+}
+
+function requireSize(text: string, maxBytes: number, file: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxBytes) return;
+  const advice = `at most ${maxBytes} are read; write long runs with repeat`;
+  throw new ConfigError(`the file has ${bytes} bytes; ${advice}`, { file, line: 1 });
+}
+
+function parseYaml(text: string, file: string): ScenarioDocument {
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true };
+  const document = parseDocument(text, options);
+  const problem = document.errors[0] ?? document.warnings[0];
+  if (problem !== undefined) {
+    const line = lineAt(lines, problem.pos[0]);
+    // The parser recurses, and says so when its stack ends.
+    const isTooDeep = problem.code === "RESOURCE_EXHAUSTION";
+    const what = isTooDeep ? "it is nested too deeply" : oneLine(problem.message);
+    throw new ConfigError(`not valid YAML: ${what}`, { file, line });
+  }
+  return {
+    value: valueOf(document, lines, file),
+    lineOf: (path) => lineAt(lines, offsetOf(document, path)),
+  };
+}
+
+function valueOf(document: Document.Parsed, lines: LineCounter, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (cause) {
+    let line = 1;
+    visit(document, {
+      Alias: (_, alias) => {
+        line = lineAt(lines, alias.range?.[0] ?? 0);
+        return visit.BREAK;
+      },
+    });
+    const message = "aliases must be defined before they are used, and expand to little";
+    throw new ConfigError(message, { file, line }, { cause });
+  }
+}
+
+/** What no scenario has, and what follows could stumble over. */
+function refuseOddities(document: ScenarioDocument, file: string): void {
+  const odd = findOddity(document.value, []);
+  if (odd === undefined) return;
+  const line = odd.path.length > MAX_DEPTH ? 1 : document.lineOf(odd.path);
+  throw new ConfigError(odd.message, { file, line });
+}
+
+function findOddity(value: unknown, path: Path): { path: Path; message: string } | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (path.length > MAX_DEPTH) {
+    return { path, message: `the scenario is nested deeper than ${MAX_DEPTH} levels` };
+  }
+  for (const [name, child] of Object.entries(value) as [string, unknown][]) {
+    const below = [...path, Array.isArray(value) ? Number(name) : name];
+    if (name === "__proto__") {
+      return { path: below, message: `the key ${name} is not allowed anywhere` };
+    }
+    const found = findOddity(child, below);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function offsetOf(document: Document.Parsed, path: Path): number {
+  let node: Node | null = document.contents;
+  let offset = node?.range?.[0] ?? 0;
+  for (const segment of path) {
+    if (isAlias(node)) node = node.resolve(document) ?? null;
+    if (isMap<Node, Node | null>(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && key.value === segment);
+      if (pair === undefined) break;
+      offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq<Node>(node) && typeof segment === "number") {
+      node = node.items[segment] ?? null;
+      offset = node?.range?.[0] ?? offset;
+    } else break;
+  }
+  return offset;
+}
+
+function lineAt(lines: LineCounter, offset: number): number {
+  return Math.max(1, lines.linePos(offset).line);
+}
+
+function oneLine(message: string): string {
+  return message.replaceAll(/\s+/g, " ");
+}

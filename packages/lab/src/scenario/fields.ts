@@ -1,0 +1,83 @@
+import { parseDurationMs } from "@sluice/core";
+import * as v from "valibot";
+
+/** A map with exactly these keys. */
+export function map<const E extends v.ObjectEntries>(
+  entries: E,
+): v.StrictObjectSchema<E, v.ErrorMessage<v.StrictObjectIssue>> {
+  // Without a prototype, or `constructor` and its like would pass for known keys.
+  const own = Object.assign(Object.create(null) as object, entries);
+  const known = Object.keys(entries).join(", ");
+  return v.strictObject(own, (issue) => {
+    if (issue.expected === "never") return `is not known here; known keys: ${known || "none"}`;
+    if (issue.expected === "Object") {
+      return `is ${show(issue.input)}; expected a map with the keys ${known}`;
+    }
+    // A key is missing: its own schema knows best what should stand there.
+    const missing = entries[String(issue.path?.at(-1)?.key)];
+    return (missing && v.safeParse(missing, undefined).issues?.[0].message) ?? "is missing";
+  });
+}
+
+/** A value that a predicate accepts; `expected` says in words what it accepts. */
+export function field<T>(
+  accepts: (value: unknown) => boolean,
+  expected: string,
+): v.GenericSchema<T> {
+  return v.custom<T>(accepts, (issue) => `is ${show(issue.input)}; expected ${expected}`);
+}
+
+export function whole(min: number, max: number = 2 ** 53): v.GenericSchema<number> {
+  const expected = `a whole number from ${min} to ${max}`;
+  return field((value) => Number.isInteger(value) && isWithin(value, min, max), expected);
+}
+
+export function atLeast(min: number): v.GenericSchema<number> {
+  return field((value) => isWithin(value, min, Number.MAX_VALUE), `a number of at least ${min}`);
+}
+
+export function oneOf<const T extends string>(...words: readonly T[]): v.GenericSchema<T> {
+  return field((value) => words.some((word) => word === value), words.join(" or "));
+}
+
+export function flag(): v.GenericSchema<boolean> {
+  return field((value) => typeof value === "boolean", "true or false");
+}
+
+export function text(): v.GenericSchema<string> {
+  return field((value) => typeof value === "string", "text");
+}
+
+/** A duration with its unit, in milliseconds. */
+export function duration(): v.GenericSchema<unknown, number> {
+  const expected = "a duration with its unit, such as 10s, 250ms or 1h30m";
+  return v.pipe(
+    field<string>((value) => parseDuration(value) !== undefined, expected),
+    v.transform((value) => parseDuration(value) ?? 0),
+  );
+}
+
+export function list<T>(
+  item: v.GenericSchema<unknown, T>,
+  maxItems: number,
+): v.GenericSchema<unknown, T[]> {
+  return v.pipe(
+    v.array(item, (issue) => `is ${show(issue.input)}; expected a list`),
+    v.maxLength(maxItems, (issue) => `has ${issue.received} items; at most ${maxItems} are run`),
+  );
+}
+
+/** A value as it would stand in the file, cut to a length that fits a line. */
+export function show(value: unknown): string {
+  if (value === undefined) return "missing";
+  const shown = typeof value === "number" ? String(value) : JSON.stringify(value);
+  return shown.length > 40 ? `${shown.slice(0, 37)}...` : shown;
+}
+
+function isWithin(value: unknown, min: number, max: number): boolean {
+  return typeof value === "number" && value >= min && value <= max;
+}
+
+function parseDuration(value: unknown): number | undefined {
+  return typeof value === "string" ? parseDurationMs(value) : undefined;
+}

@@ -1,0 +1,34 @@
+import { renderSvg } from "./chart/svg.ts";
+import { missedOf } from "./scenario/expect.ts";
+import type { Miss } from "./scenario/expect.ts";
+import type { Outcome, Row, Scenario } from "./scenario/kind.ts";
+
+/** What a run came to: the object that `sluice simulate --json` prints. */
+export interface Result {
+  readonly kind: string;
+  readonly title: string;
+  readonly rows: readonly Row[];
+  readonly verdict?: Readonly<Record<string, unknown>>;
+  /** Expectations that were not met; none is success. */
+  readonly missed: readonly Miss[];
+}
+
+export interface Simulation {
+  readonly result: Result;
+  readonly outcome: Outcome;
+  /** Draws the chart; not done before it is asked for. */
+  readonly svg: () => string;
+}
+
+/** Runs a scenario in virtual time. The same scenario gives the same result on any machine. */
+export function simulate(scenario: Scenario): Simulation {
+  const { kind, title, expect } = scenario;
+  const outcome = scenario.run();
+  const { rows, verdict } = outcome;
+  const found = { kind, title, rows, ...(verdict && { verdict }) };
+  return {
+    result: { ...found, missed: missedOf(expect, found) },
+    outcome,
+    svg: () => renderSvg(outcome.chart()),
+  };
+}

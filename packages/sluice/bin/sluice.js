@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { existsSync } from "node:fs";
+
+const main = new URL("../dist/cli/main.js", import.meta.url);
+if (existsSync(main)) {
+  const { runCli } = await import(main.href);
+  process.exitCode = await runCli(process.argv.slice(2));
+} else {
+  console.error("sluice is not built yet: run npm run build");
+  process.exitCode = 1;
+}

@@ -1,0 +1,35 @@
+import { ConfigError } from "@sluice/core";
+import { Command, CommanderError } from "commander";
+import { simulateCommand } from "./simulate.ts";
+import { version } from "./version.ts";
+
+/** Done, failed (also: an expectation missed), wrong usage or a wrong file. */
+export type ExitCode = 0 | 1 | 2;
+
+/** Runs one command line and tells how it ended. Nothing here ends the process. */
+export async function runCli(args: readonly string[]): Promise<ExitCode> {
+  let exitCode: ExitCode = 0;
+  const end = (code: ExitCode): void => {
+    exitCode = code;
+  };
+  const program = new Command("sluice")
+    .description("Flow control for message pipelines and services.")
+    .version(version)
+    .addCommand(simulateCommand(end));
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().showHelpAfterError(`(sluice ${helpPath(command)}--help shows how)`);
+  }
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+}
+
+function helpPath(command: Command): string {
+  return command.parent === null ? "" : `${command.name()} `;
+}
