@@ -25,7 +25,7 @@ export function linearScale(values: Range, pixels: Range): Scale {
 
 /** The nearest range that can be divided into ticks: a single value gets room on both sides. */
 export function spreadRange(range: Range): Range {
-  const from = range.from;
+  const from = clampMagnitude(range.from);
   const to = clampMagnitude(range.to);
   const size = Math.max(Math.abs(from), Math.abs(to));
   if (size === 0) return { from: 0, to: 1 };

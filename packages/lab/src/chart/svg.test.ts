@@ -105,6 +105,10 @@ test("a chart without a value that can be drawn says so", () => {
   expect(renderSvg(chartOf("line", pointsOf(0)))).not.toContain(">no data</text>");
 });
 
+test("the axes of a chart without points go from 0 to 1", () => {
+  expect(renderSvg(chartOf("line", [])).match(/>1\.0<\/text>/g)).toHaveLength(2);
+});
+
 test("a line is interrupted by a gap, and a sample between gaps is a dot", () => {
   const svg = renderSvg(chartOf("line", pointsOf(1, 2, undefined, 2, undefined, 1, 2)));
   expect(pathsOf(svg)).toEqual([
