@@ -3,18 +3,15 @@ import { nextTurn } from "@sluice/core/system";
 import type { Loop } from "../measure.ts";
 import { collectGarbage } from "./garbage.ts";
 
-/** Enough calls that the observer's own few kilobytes vanish: a byte in a hundred calls shows. */
-const CALLS = 10_000_000;
-
 const WARM_UPS = 5;
 
 /**
  * Bytes that one call allocates: growth of the heap over many calls while nothing is collected. A
- * loop that does cause a collection is run again with a tenth of the calls, until it causes none.
+ * loop that does cause a collection is run again with a fifth of the calls, until it causes none.
  */
-export async function bytesPerCall(loop: Loop): Promise<number> {
-  for (let i = 0; i < WARM_UPS; i++) await loop(CALLS / 10);
-  for (let calls = CALLS; calls >= 1_000; calls /= 10) {
+export async function bytesPerCall(loop: Loop, callsAtMost: number): Promise<number> {
+  for (let i = 0; i < WARM_UPS; i++) await loop(callsAtMost / 10);
+  for (let calls = callsAtMost; calls >= 1_000; calls /= 5) {
     const grownBy = await growthOver(calls, loop);
     if (grownBy !== undefined) return grownBy / calls;
   }

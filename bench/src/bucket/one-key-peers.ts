@@ -40,7 +40,7 @@ export function rateLimiterFlexible(): Loop {
 }
 
 export function pThrottleCall(): Loop {
-  const throttled = pThrottle({ limit: PLENTY, interval: 1000 })(() => 1);
+  const throttled = pThrottle({ limit: PLENTY, interval: 1000 })((): number | Promise<number> => 1);
   return async (count) => {
     let admitted = 0;
     for (let i = 0; i < count; i++) admitted += await throttled();

@@ -16,6 +16,7 @@ type LocalStoreConstructor = new (
   cacheSize?: number,
 ) => LocalStore;
 
-export const LocalStore = createRequire(import.meta.url)(
-  "@fastify/rate-limit/store/LocalStore.js",
-) as LocalStoreConstructor;
+const require = createRequire(import.meta.url);
+
+export const LocalStore =
+  require("@fastify/rate-limit/store/LocalStore.js") as LocalStoreConstructor;

@@ -37,10 +37,12 @@ export class CachedClock implements Clock {
   }
 
   now(): number {
-    return this.#fresh ? this.#nowMs : this.#refresh();
+    if (!this.#fresh) this.#refresh();
+    // Read from the field in either case: V8 boxes a number that may also come from a call.
+    return this.#nowMs;
   }
 
-  #refresh(): number {
+  #refresh(): void {
     const sourceMs = this.#source.now();
     if (sourceMs + this.#offsetMs < this.#nowMs - this.#leapMs) {
       this.#offsetMs = this.#nowMs - sourceMs;
@@ -48,6 +50,5 @@ export class CachedClock implements Clock {
     this.#nowMs = Math.max(this.#nowMs, sourceMs + this.#offsetMs);
     this.#fresh = true;
     this.#atEndOfTurn(this.#expire);
-    return this.#nowMs;
   }
 }

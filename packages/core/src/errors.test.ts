@@ -45,7 +45,8 @@ test.each([
   ["rampUpMs", () => new Ramp({ ...ramp, rampUpMs: -1 }, { epoch: 0 })],
   [
     "thresholdPercentage",
-    () => new Ramp({ ...ramp, mode: { kind: "onlyIfUsed", thresholdPercentage: 101 } }, { epoch: 0 }),
+    () =>
+      new Ramp({ ...ramp, mode: { kind: "onlyIfUsed", thresholdPercentage: 101 } }, { epoch: 0 }),
   ],
   ["rank", () => new EpochAccount(10, { poolSize: 2, rank: 2 }, 0, "rotate")],
 ])("a setting that cannot be right is refused by its name, %s", (name, call) => {
@@ -59,7 +60,10 @@ test.each([
   ["a pause until no number", () => bucket.pauseMs(Number.NaN)],
   ["a cost below zero", () => new FairQueue(queue).tryPush("a", 1, { messages: -1, bytes: 0 })],
   ["half an epoch", () => new Ramp(ramp, { epoch: 0 }).enter(0.5, { used: 0, unused: 0 })],
-  ["an ask below zero", () => new EpochAccount(1, { poolSize: 1, rank: 0 }, 0, "floor").acquire(-1)],
+  [
+    "an ask below zero",
+    () => new EpochAccount(1, { poolSize: 1, rank: 0 }, 0, "floor").acquire(-1),
+  ],
   [
     "half a token given back",
     () => new EpochAccount(1, { poolSize: 1, rank: 0 }, 0, "floor").acquire(1).deposit(0.5),

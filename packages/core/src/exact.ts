@@ -11,11 +11,6 @@ export function mulDivFloor(a: number, b: number, c: number): number {
   return Number(big < 0n && quotient * divisor !== big ? quotient - 1n : quotient);
 }
 
-/** a × b ÷ c for whole numbers, rounded up. */
-export function mulDivCeil(a: number, b: number, c: number): number {
-  return -mulDivFloor(-a, b, c);
-}
-
 /** Through the remainder, which doubles compute exactly, where a quotient may round up. */
 function floorDiv(a: number, c: number): number {
   const remainder = a % c;

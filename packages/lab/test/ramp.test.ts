@@ -179,16 +179,13 @@ test("a deposit beyond the grant mints nothing", () => {
 });
 
 test("scheduled mode counts from the second it was made in, resumed or not", () => {
-  const at = (extra: string): number | undefined =>
-    rowsOf(
-      `kind: ramp\nrateLimit: { max: 20, min: 10, rampUpDuration: 10s, modes: { ${SCHEDULED} } }\n${extra}calls: [{ t: 5, ask: all }]`,
-    )[0]?.ceiling;
-  expect([
-    at(""),
-    at("constructedAt: 5\n"),
-    at("resumeFrom: 14\n"),
-    at("resumeFrom: 99\n"),
-  ]).toEqual([15, 10, 19, 20]);
+  const settings = ["", "constructedAt: 5", "resumeFrom: 14", "resumeFrom: 99"];
+  const ceilings = settings.map((setting) => {
+    const rateLimit = `{ max: 20, min: 10, rampUpDuration: 10s, modes: { ${SCHEDULED} } }`;
+    const calls = "[{ t: 5, ask: all }]";
+    return rowsOf(`kind: ramp\nrateLimit: ${rateLimit}\n${setting}\ncalls: ${calls}`)[0]?.ceiling;
+  });
+  expect(ceilings).toEqual([15, 10, 19, 20]);
 });
 
 interface RampRow {

@@ -1,3 +1,5 @@
+import { requireFinite } from "../errors.ts";
+
 /** What one second of sending brought. */
 export interface BusySecond {
   readonly sent: number;
@@ -19,6 +21,11 @@ export type BusyRule = (limit: number, second: BusySecond) => BusyLimit;
 
 /** How a limit grows: by a factor, or by a number of requests, a second. */
 export type Recovery = { readonly rate: number } | { readonly value: number };
+
+export function requireRecovery(recovery: Recovery): void {
+  if ("rate" in recovery) requireFinite("rate", recovery.rate, 0);
+  else requireFinite("value", recovery.value, 0);
+}
 
 /** The limit where nothing is throttled, and where every rule starts. */
 export const LIMIT_MAX = 9_999_999;

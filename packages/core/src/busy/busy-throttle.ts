@@ -5,6 +5,9 @@ import type { BusyMove, BusyRule, BusySecond } from "./busy-rule.ts";
 
 const SECOND_MS = 1000;
 
+/** Quiet seconds that are accounted for at once: more than a day, and still no time to do. */
+const QUIET_SECONDS_MAX = 100_000;
+
 /**
  * Keeps a client within what its peer can take, judged by the busy answers of each second.
  *
@@ -50,10 +53,12 @@ export class BusyThrottle {
   #catchUp(): void {
     const second = Math.floor((this.#clock.now() - this.#startedAtMs) / SECOND_MS);
     if (second <= this.#second) return;
-    this.#apply({ sent: this.#sent, busy: this.#busy });
+    // An answer may come in a later second than its request, when nothing is sent.
+    this.#apply({ sent: this.#sent, busy: Math.min(this.#busy, this.#sent) });
     this.#sent = 0;
     this.#busy = 0;
-    for (let quiet = second - this.#second - 1; quiet > 0; quiet--) {
+    const quietSeconds = Math.min(second - this.#second - 1, QUIET_SECONDS_MAX);
+    for (let i = 0; i < quietSeconds; i++) {
       const before = this.#limit;
       this.#apply({ sent: 0, busy: 0 });
       // What one quiet second leaves as it was, no number of them changes.

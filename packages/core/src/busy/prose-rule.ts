@@ -1,4 +1,4 @@
-import { moved } from "./busy-rule.ts";
+import { moved, requireRecovery } from "./busy-rule.ts";
 import type { BusyRule, Recovery } from "./busy-rule.ts";
 
 /**
@@ -7,6 +7,7 @@ import type { BusyRule, Recovery } from "./busy-rule.ts";
  * itself, or by `value`.
  */
 export function proseRule(recovery: Recovery): BusyRule {
+  requireRecovery(recovery);
   return (limit, { sent, busy }) => {
     if (busy > 0) return moved(limit, sent / 2);
     return moved(limit, "rate" in recovery ? recovery.rate * limit : limit + recovery.value);

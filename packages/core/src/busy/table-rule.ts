@@ -1,4 +1,4 @@
-import { moved } from "./busy-rule.ts";
+import { moved, requireRecovery } from "./busy-rule.ts";
 import type { BusyRule, Recovery } from "./busy-rule.ts";
 
 /** Halvings in one second; more busy answers than this cut no deeper. */
@@ -13,6 +13,7 @@ const HALVINGS_MAX = 20;
  * longer the overload, the shorter the recovery: use it to reproduce the document.
  */
 export function tableRule(recovery: Recovery): BusyRule {
+  requireRecovery(recovery);
   return (limit, { busy }) => {
     const grown = limit + ("rate" in recovery ? recovery.rate * limit : recovery.value);
     return moved(limit, grown / 2 ** Math.min(busy, HALVINGS_MAX));

@@ -1,4 +1,4 @@
-import { invariant, requireWhole } from "../errors.ts";
+import { invariant, requireCount, requireWhole } from "../errors.ts";
 import { Fifo } from "./fifo.ts";
 
 export interface Cost {
@@ -56,7 +56,8 @@ export class FairQueue<T> {
 
   /** Lets `item` wait its turn; false, and nothing changes, if there is no room for it. */
   tryPush(flowId: string, item: T, cost: Cost): boolean {
-    invariant(cost.messages >= 0 && cost.bytes >= 0, "a cost is not negative");
+    requireCount(cost.messages);
+    requireCount(cost.bytes);
     let flow = this.#flows.get(flowId);
     if (flow === undefined) {
       if (this.#flows.size >= this.#options.maxFlows) return false;

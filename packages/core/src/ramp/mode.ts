@@ -29,5 +29,5 @@ export type RampMode = (entry: Entry) => Move;
 
 /** Exact: 99.6 % does not pass for 100. Where nothing could be used, all of it was. */
 export function reaches({ used, unused }: Usage, thresholdPercentage: number): boolean {
-  return used * 100 >= thresholdPercentage * (used + unused);
+  return BigInt(used) * 100n >= BigInt(thresholdPercentage) * BigInt(used + unused);
 }

@@ -44,11 +44,13 @@ export class Ramp {
   #level: Level;
   /** The last epoch that was entered; before the first call only scheduled mode has one. */
   #epoch: number | undefined;
+  #hasStarted = false;
 
   constructor(options: RampOptions, start: RampStart) {
     requireWhole("max", options.max, 1);
     requireWhole("min", options.min, 0, options.max);
     requireFinite("rampUpMs", options.rampUpMs, 0);
+    requireFinite("resumeFrom", start.resumeFrom ?? 0, 0);
     this.#bounds = { min: options.min, max: options.max, rampUpMs: Math.round(options.rampUpMs) };
     this.#mode = modeOf(options.mode);
     this.#level = levelAt(clamp(Math.trunc(start.resumeFrom ?? options.min), this.#bounds));
@@ -69,16 +71,16 @@ export class Ramp {
     const { level, step } = this.#moveTo(epoch, usage);
     this.#level = level;
     this.#epoch = Math.max(epoch, this.#epoch ?? epoch);
+    this.#hasStarted = true;
     return { ceiling: ceilingOf(level, this.#bounds), step };
   }
 
   #moveTo(epoch: number, usage: Usage): Move {
     invariant(Number.isInteger(epoch), "an epoch is a whole number of seconds");
-    if (this.#epoch === undefined) return { level: this.#level, step: "start" };
-    const epochsPassed = epoch - this.#epoch;
-    if (epochsPassed <= 0) return { level: this.#level, step: "hold" };
-    const entry = { level: this.#level, bounds: this.#bounds, epochsPassed, usage };
-    return this.#mode(entry);
+    const epochsPassed = epoch - (this.#epoch ?? epoch);
+    const idle = this.#hasStarted ? "hold" : "start";
+    if (epochsPassed <= 0) return { level: this.#level, step: idle };
+    return this.#mode({ level: this.#level, bounds: this.#bounds, epochsPassed, usage });
   }
 }
 

@@ -43,6 +43,8 @@ export class KeyedBuckets {
   #state: Float64Array;
   readonly #freeSlots: number[] = [];
   #slotsUsed: number = SHARED_SLOT + 1;
+  /** The instant of the call under way: V8 would box it as an argument, on every call. */
+  #nowMs = 0;
   /** Runs round the keys for ever; a Map's iterator sees keys come and go. */
   #sweep: Iterator<[string, number]>;
 
@@ -59,7 +61,8 @@ export class KeyedBuckets {
     this.#maxKeys = maxKeys;
     this.#state = new Float64Array(64 * FIELDS);
     this.#sweep = this.#slots.entries();
-    this.#reset(SHARED_SLOT, toNanos(clock.now()));
+    this.#nowMs = clock.now();
+    this.#reset(SHARED_SLOT);
   }
 
   /** Keys now held. */
@@ -70,8 +73,9 @@ export class KeyedBuckets {
   /** Takes `count` tokens of `key` if they are there, else none; as `TokenBucket.tryAcquire`. */
   tryAcquire(key: string, count: number, nowMs: number = this.#clock.now()): boolean {
     requireCount(count);
-    const row = this.#rowOf(key, nowMs);
-    const balance = this.#balanceOf(row, nowMs);
+    this.#nowMs = nowMs;
+    const row = this.#rowOf(key);
+    const balance = this.#state[row + BALANCE] as number;
     if (balance < count && balance < this.#capacity) return false;
     this.#state[row + BALANCE] = balance - count;
     return true;
@@ -80,8 +84,9 @@ export class KeyedBuckets {
   /** Takes `count` tokens of `key`, into debt if it must, and tells whether any are left. */
   chargeAndCheck(key: string, count: number, nowMs: number = this.#clock.now()): boolean {
     requireCount(count);
-    const row = this.#rowOf(key, nowMs);
-    const balance = Math.max(this.#balanceOf(row, nowMs) - count, -COUNT_MAX);
+    this.#nowMs = nowMs;
+    const row = this.#rowOf(key);
+    const balance = Math.max((this.#state[row + BALANCE] as number) - count, -COUNT_MAX);
     this.#state[row + BALANCE] = balance;
     return balance > 0;
   }
@@ -89,7 +94,9 @@ export class KeyedBuckets {
   /** The balance of `key`; of a key not held, what it would start with. */
   tokens(key: string, nowMs: number = this.#clock.now()): number {
     const slot = this.#slots.get(key) ?? this.#slotOfStranger();
-    return slot === undefined ? this.#capacity : this.#balanceOf(slot * FIELDS, nowMs);
+    if (slot === undefined) return this.#capacity;
+    this.#nowMs = nowMs;
+    return this.#state[this.#refilledRow(slot) + BALANCE] as number;
   }
 
   /** Milliseconds until `key` holds `until` tokens; 0 if it does. */
@@ -101,41 +108,52 @@ export class KeyedBuckets {
 
   /** Forgets every key whose bucket is full again, and tells how many. */
   evictIdle(nowMs: number = this.#clock.now()): number {
-    const nowNanos = toNanos(nowMs);
+    this.#nowMs = nowMs;
     const before = this.#slots.size;
-    for (const [key, slot] of this.#slots) this.#evictIfFull(key, slot, nowNanos);
+    for (const [key, slot] of this.#slots) this.#evictIfFull(key, slot);
     return before - this.#slots.size;
   }
 
-  #rowOf(key: string, nowMs: number): number {
-    const slot = this.#slots.get(key);
-    return (slot ?? this.#admit(key, toNanos(nowMs))) * FIELDS;
+  #rowOf(key: string): number {
+    return this.#refilledRow(this.#slots.get(key) ?? this.#admit(key));
   }
 
   #slotOfStranger(): number | undefined {
     return this.#slots.size < this.#maxKeys ? undefined : SHARED_SLOT;
   }
 
-  #balanceOf(row: number, nowMs: number): number {
-    const state = this.#state;
-    const carried = state[row + CARRIED] as number;
-    const refilledAtNanos = state[row + REFILLED_AT_NANOS] as number;
-    const nowNanos = toNanos(nowMs);
-    let balance = state[row + BALANCE] as number;
-    if (nowNanos - refilledAtNanos <= this.#refill.quietNanos(carried)) return balance;
-    const filled = this.#refill.addTo(balance, refilledAtNanos, nowNanos, carried);
-    balance = Math.min(filled, this.#capacity);
-    state[row + BALANCE] = balance;
-    state[row + REFILLED_AT_NANOS] = nowNanos;
-    state[row + CARRIED] = this.#refill.carried;
-    return balance;
+  #refilledRow(slot: number): number {
+    const row = slot * FIELDS;
+    if (this.#isDue(row)) this.#addTokens(row);
+    return row;
   }
 
-  #admit(key: string, nowNanos: number): number {
-    for (let i = 0; i < SWEEP_PER_NEW_KEY; i++) this.#sweepOne(nowNanos);
+  #isDue(row: number): boolean {
+    const elapsedNanos = toNanos(this.#nowMs) - (this.#state[row + REFILLED_AT_NANOS] as number);
+    return elapsedNanos > this.#refill.quietNanos(this.#state[row + CARRIED] as number);
+  }
+
+  #addTokens(row: number): void {
+    const state = this.#state;
+    const filled = this.#filled(row);
+    state[row + BALANCE] = Math.min(filled, this.#capacity);
+    state[row + REFILLED_AT_NANOS] = toNanos(this.#nowMs);
+    state[row + CARRIED] = this.#refill.carried;
+  }
+
+  /** What the balance would be by now without a capacity. */
+  #filled(row: number): number {
+    const balance = this.#state[row + BALANCE] as number;
+    const refilledAtNanos = this.#state[row + REFILLED_AT_NANOS] as number;
+    const carried = this.#state[row + CARRIED] as number;
+    return this.#refill.addTo(balance, refilledAtNanos, toNanos(this.#nowMs), carried);
+  }
+
+  #admit(key: string): number {
+    for (let i = 0; i < SWEEP_PER_NEW_KEY; i++) this.#sweepOne();
     if (this.#slots.size >= this.#maxKeys) return SHARED_SLOT;
     const slot = this.#freeSlots.pop() ?? this.#newSlot();
-    this.#reset(slot, nowNanos);
+    this.#reset(slot);
     this.#slots.set(key, slot);
     return slot;
   }
@@ -143,37 +161,33 @@ export class KeyedBuckets {
   #newSlot(): number {
     const slot = this.#slotsUsed++;
     if ((slot + 1) * FIELDS > this.#state.length) {
-      // A quarter more at a time: a larger step would cost a key more than its own 24 bytes.
-      const grown = new Float64Array(Math.ceil(this.#slotsUsed * 1.25) * FIELDS);
+      // An eighth more at a time: room not yet used costs each key at most 3 bytes.
+      const grown = new Float64Array(Math.ceil(this.#slotsUsed * 1.125) * FIELDS);
       grown.set(this.#state);
       this.#state = grown;
     }
     return slot;
   }
 
-  #reset(slot: number, nowNanos: number): void {
+  #reset(slot: number): void {
     this.#state[slot * FIELDS + BALANCE] = this.#capacity;
-    this.#state[slot * FIELDS + REFILLED_AT_NANOS] = nowNanos;
+    this.#state[slot * FIELDS + REFILLED_AT_NANOS] = toNanos(this.#nowMs);
     this.#state[slot * FIELDS + CARRIED] = 0;
   }
 
-  #sweepOne(nowNanos: number): void {
+  #sweepOne(): void {
     let next = this.#sweep.next();
     if (next.done === true) {
       this.#sweep = this.#slots.entries();
       next = this.#sweep.next();
     }
-    if (next.done !== true) this.#evictIfFull(next.value[0], next.value[1], nowNanos);
+    if (next.done !== true) this.#evictIfFull(next.value[0], next.value[1]);
   }
 
-  #evictIfFull(key: string, slot: number, nowNanos: number): void {
+  #evictIfFull(key: string, slot: number): void {
     const row = slot * FIELDS;
-    const balance = this.#state[row + BALANCE] as number;
-    const refilledAtNanos = this.#state[row + REFILLED_AT_NANOS] as number;
-    const carried = this.#state[row + CARRIED] as number;
     // What the resolution still holds back from a key, a new bucket would give it at once.
-    if (nowNanos - refilledAtNanos <= this.#refill.quietNanos(carried)) return;
-    if (this.#refill.addTo(balance, refilledAtNanos, nowNanos, carried) < this.#capacity) return;
+    if (!this.#isDue(row) || this.#filled(row) < this.#capacity) return;
     this.#slots.delete(key);
     this.#freeSlots.push(slot);
   }

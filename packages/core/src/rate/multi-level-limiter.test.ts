@@ -10,7 +10,10 @@ function levelsOf(rates: readonly { messages: number; bytes: number }[]): Compou
   const reasons = ["topic-rate", "group-rate", "broker-rate"] as const;
   return reasons.map((reason, i) => {
     const { messages, bytes } = rates[i] ?? { messages: 1, bytes: 1 };
-    return new CompoundLimiter(clock, reason, { messages: { rate: messages }, bytes: { rate: bytes } });
+    return new CompoundLimiter(clock, reason, {
+      messages: { rate: messages },
+      bytes: { rate: bytes },
+    });
   });
 }
 
@@ -33,7 +36,9 @@ test("accepted work is charged to every level, and the first short one gives the
       let expected = each.flatMap(({ messages, bytes }) => [messages, bytes]);
       for (const [messages, bytes] of history) {
         expected = expected.map((left, i) => left - (i % 2 === 0 ? messages : bytes));
-        const short = levels.find((_, i) => expected.slice(2 * i, 2 * i + 2).some((left) => left <= 0));
+        const short = levels.find((_, i) =>
+          expected.slice(2 * i, 2 * i + 2).some((left) => left <= 0),
+        );
         expect(limiter.chargeAndCheck(messages, bytes)).toBe(short?.reason);
         expect(balancesOf(levels)).toEqual(expected);
         expect(limiter.hasTokens()).toBe(short === undefined);
@@ -84,9 +89,7 @@ test("the longest pause is told with its reason, and none if no level asks for o
 
 test("no levels let everything pass", () => {
   const limiter = new MultiLevelLimiter(clock, []);
-  expect([limiter.chargeAndCheck(1e9, 1e9), limiter.tryAcquire(1e9, 1e9), limiter.pause()]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  expect([limiter.chargeAndCheck(1e9, 1e9), limiter.tryAcquire(1e9, 1e9), limiter.pause()]).toEqual(
+    [undefined, undefined, undefined],
+  );
 });

@@ -30,7 +30,9 @@ export class MultiLevelLimiter {
     nowMs: number = this.#clock.now(),
   ): Reason | undefined {
     let reason: Reason | undefined;
-    for (const level of this.#levels) {
+    const levels = this.#levels;
+    for (let i = 0; i < levels.length; i++) {
+      const level = levels[i] as CompoundLimiter;
       const levelReason = level.chargeAndCheck(messages, bytes, nowMs);
       reason ??= levelReason;
     }
@@ -43,7 +45,9 @@ export class MultiLevelLimiter {
     bytes: number,
     nowMs: number = this.#clock.now(),
   ): Reason | undefined {
-    for (const level of this.#levels) {
+    const levels = this.#levels;
+    for (let i = 0; i < levels.length; i++) {
+      const level = levels[i] as CompoundLimiter;
       if (!level.canTake(messages, bytes, nowMs)) return level.reason;
     }
     this.charge(messages, bytes);
@@ -52,7 +56,8 @@ export class MultiLevelLimiter {
 
   /** Charges every level, into debt if it must. Reads no clock. */
   charge(messages: number, bytes: number): void {
-    for (const level of this.#levels) level.charge(messages, bytes);
+    const levels = this.#levels;
+    for (let i = 0; i < levels.length; i++) (levels[i] as CompoundLimiter).charge(messages, bytes);
   }
 
   hasTokens(nowMs: number = this.#clock.now()): boolean {

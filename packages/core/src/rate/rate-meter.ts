@@ -44,7 +44,9 @@ export class RateMeter {
   perSecond(nowMs: number = this.#clock.now()): number {
     this.#forget(nowMs);
     const oldestAtMs = (this.#slice - this.#counts.length + 1) * this.#sliceMs;
-    const spanMs = nowMs - Math.max(oldestAtMs, this.#startedAtMs);
+    // A clock that stepped back must not shorten the span that the total was counted over.
+    const untilMs = Math.max(nowMs, this.#slice * this.#sliceMs);
+    const spanMs = untilMs - Math.max(oldestAtMs, this.#startedAtMs);
     return spanMs < this.#sliceMs ? 0 : (this.#total * 1000) / spanMs;
   }
 

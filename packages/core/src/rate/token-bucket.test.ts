@@ -132,6 +132,13 @@ test("time before a new rate counts at the old one, within the resolution as wel
   expect(tokensAfter(100)).toBe(20);
 });
 
+test("a new rate that comes while the clock is behind adds nothing and takes nothing", () => {
+  const { bucket } = setUp({ rate: 1000, capacity: 1000, initialTokens: 0 });
+  expect(bucket.tokens(500)).toBe(500);
+  bucket.setRate(100, 200);
+  expect([500, 600].map((nowMs) => bucket.tokens(nowMs))).toEqual([500, 510]);
+});
+
 test("a started token is worth the same part of a token at a new rate", () => {
   const { bucket, tokensAfter } = setUp({ rate: 1, capacity: 10, initialTokens: 0 });
   tokensAfter(500);

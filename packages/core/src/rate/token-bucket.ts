@@ -47,6 +47,7 @@ export class TokenBucket {
   #carried = 0;
   /** Up to here the balance cannot have changed: the one comparison of the hot path. */
   #quietUntilMs = 0;
+  #touchedAtMs = 0;
 
   constructor(clock: Clock, options: TokenBucketOptions) {
     const { periodMs = 1000, resolutionMs = 16, initialTokens = options.rate } = options;
@@ -76,12 +77,15 @@ export class TokenBucket {
   charge(count: number): void {
     requireCount(count);
     const balance = this.#balance - count;
-    this.#balance = balance > this.#balanceMin ? balance : this.#balanceMin;
+    this.#balance = balance < 0 ? Math.max(balance, this.#balanceMin) : balance;
   }
 
   /** Takes `count` tokens, into debt if it must, and tells whether any are left. */
   chargeAndCheck(count: number, nowMs: number = this.#clock.now()): boolean {
-    if (nowMs > this.#quietUntilMs) this.#addTokens(nowMs);
+    if (nowMs > this.#quietUntilMs) {
+      this.#touchedAtMs = nowMs;
+      this.#addTokens();
+    }
     this.charge(count);
     return this.#balance > 0;
   }
@@ -98,7 +102,10 @@ export class TokenBucket {
 
   /** What `tryAcquire` would answer. */
   canTake(count: number, nowMs: number = this.#clock.now()): boolean {
-    if (nowMs > this.#quietUntilMs) this.#addTokens(nowMs);
+    if (nowMs > this.#quietUntilMs) {
+      this.#touchedAtMs = nowMs;
+      this.#addTokens();
+    }
     return this.#balance >= count || this.#balance >= this.#capacity;
   }
 
@@ -108,7 +115,10 @@ export class TokenBucket {
 
   /** The balance, negative while in debt; exact but for what the resolution still holds back. */
   tokens(nowMs: number = this.#clock.now()): number {
-    if (nowMs > this.#quietUntilMs) this.#addTokens(nowMs);
+    if (nowMs > this.#quietUntilMs) {
+      this.#touchedAtMs = nowMs;
+      this.#addTokens();
+    }
     return this.#balance;
   }
 
@@ -144,8 +154,9 @@ export class TokenBucket {
     this.#rememberQuiet();
   }
 
-  #addTokens(nowMs: number): void {
-    const nowNanos = toNanos(nowMs);
+  /** At `#touchedAtMs`: V8 would box an argument, and on every call, not only on the few to here. */
+  #addTokens(): void {
+    const nowNanos = toNanos(this.#touchedAtMs);
     const elapsedNanos = nowNanos - this.#refilledAtNanos;
     if (elapsedNanos > this.#refill.quietNanos(this.#carried)) this.#addElapsed(nowNanos);
   }

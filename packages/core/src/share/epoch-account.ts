@@ -48,6 +48,7 @@ export class EpochAccount {
 
   /** Takes `ask` tokens, or as many of them as are left. */
   acquire(ask: number): Grant {
+    invariant(ask === Infinity || Number.isInteger(ask), "an ask is whole, or Infinity for all");
     invariant(ask >= 0, "an ask is not negative");
     const count = Math.min(ask, this.left);
     this.#taken += count;
@@ -66,9 +67,11 @@ export class EpochAccount {
 
   #takenByAll(): number {
     if (this.#taken < 0) return this.#taken;
-    // A member that rotation gave one more than others speaks for the whole only if it took all.
-    if (this.#division === "rotate" && this.left === 0) return this.#divided;
-    return Math.min(this.#divided, this.#taken * this.#seat.poolSize);
+    const { poolSize } = this.#seat;
+    // Rotation may have given others one more than this member, and they may have taken it.
+    const isBehind = this.#division === "rotate" && this.#share * poolSize < this.#divided;
+    const ahead = isBehind ? this.#divided % poolSize : 0;
+    return Math.min(this.#divided, this.#taken * poolSize + ahead);
   }
 }
 

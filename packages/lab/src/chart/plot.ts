@@ -18,7 +18,7 @@ export interface PlotAxis {
   readonly ticks: readonly Tick[];
 }
 
-export interface Tick {
+interface Tick {
   readonly value: number;
   readonly label: string;
 }

@@ -1,0 +1,33 @@
+import { benchBucket } from "./bucket/bench.ts";
+import { parseOptions } from "./options.ts";
+import type { BenchOptions } from "./options.ts";
+
+type Bench = (options: BenchOptions) => Promise<string>;
+
+const BENCHES: ReadonlyMap<string, Bench> = new Map([["bucket", benchBucket]]);
+
+const WRONG_USAGE = 2;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  let options: BenchOptions;
+  let bench: Bench;
+  try {
+    options = parseOptions(args);
+    bench = benchNamed(options.bench);
+  } catch (error) {
+    const names = [...BENCHES.keys()].join(" | ");
+    const usage = `usage: npm run bench -- ${names} [--json] [--rounds 5] [--quick]`;
+    console.error(`${(error as Error).message.split("\n", 1).join("")}; ${usage}`);
+    return WRONG_USAGE;
+  }
+  console.log(await bench(options));
+  return 0;
+}
+
+function benchNamed(name: string): Bench {
+  const bench = BENCHES.get(name);
+  if (bench === undefined) throw new Error(`no benchmark is named ${name}`);
+  return bench;
+}

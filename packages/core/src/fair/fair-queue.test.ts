@@ -1,0 +1,189 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { FairQueue } from "./fair-queue.ts";
+import type { Cost, Purse } from "./fair-queue.ts";
+
+interface Item {
+  readonly flowId: string;
+  readonly number: number;
+  readonly cost: Cost;
+}
+
+const ROOMY = { maxFlows: 1000, maxItemsPerFlow: 1000 };
+const UNIT: Cost = { messages: 1, bytes: 0 };
+
+/** Pays for so many releases, and keeps count of what it was charged. */
+class CountingPurse implements Purse {
+  readonly charged: Cost[] = [];
+  #left: number;
+
+  constructor(releases: number) {
+    this.#left = releases;
+  }
+
+  hasTokens(): boolean {
+    return this.#left > 0;
+  }
+
+  charge(messages: number, bytes: number): void {
+    this.#left--;
+    this.charged.push({ messages, bytes });
+  }
+}
+
+function take<T>(queue: FairQueue<T>, count: number): T[] {
+  return queue.release(new CountingPurse(count), 0);
+}
+
+const flowId = fc.constantFrom("a", "b", "c", "d", "e");
+const cost: fc.Arbitrary<Cost> = fc.record({ messages: fc.nat(30), bytes: fc.nat(3000) });
+
+test("nothing is lost, doubled or charged wrongly, and a flow's items keep their order", () => {
+  const push = fc.record({ do: fc.constant("push" as const), flowId, cost });
+  const release = fc.record({ do: fc.constant("release" as const), count: fc.nat(10) });
+  const remove = fc.record({ do: fc.constant("remove" as const), flowId });
+  const steps = fc.array(fc.oneof({ weight: 5, arbitrary: push }, release, remove), {
+    size: "medium",
+    maxLength: 100,
+  });
+  fc.assert(
+    fc.property(steps, (history) => {
+      const queue = new FairQueue<Item>({ ...ROOMY, quantum: { messages: 10, bytes: 1000 } });
+      const model = new Map<string, Item[]>(["a", "b", "c", "d", "e"].map((id) => [id, []]));
+      for (const [number, step] of history.entries()) {
+        if (step.do === "push") {
+          const item = { flowId: step.flowId, number, cost: step.cost };
+          expect(queue.tryPush(step.flowId, item, step.cost)).toBe(true);
+          model.get(step.flowId)?.push(item);
+        } else if (step.do === "remove") {
+          expect(queue.remove(step.flowId)).toEqual(model.get(step.flowId)?.splice(0));
+        } else {
+          const waiting = queue.size;
+          const purse = new CountingPurse(step.count);
+          const released = queue.release(purse, 0);
+          expect(released).toHaveLength(Math.min(step.count, waiting));
+          for (const item of released) expect(model.get(item.flowId)?.shift()).toBe(item);
+          expect(purse.charged).toEqual(released.map((item) => item.cost));
+        }
+        expect(queue.size).toBe([...model.values()].flat().length);
+      }
+    }),
+  );
+});
+
+test("between two turns of one flow every other that waits has had one", () => {
+  const arrivals = fc.array(flowId, { minLength: 1, maxLength: 60 });
+  const releases = fc.array(fc.nat(3), { maxLength: 60 });
+  fc.assert(
+    fc.property(arrivals, releases, (pushed, taken) => {
+      const queue = new FairQueue<string>({ ...ROOMY, quantum: { messages: 1, bytes: 1 } });
+      const waiting: string[] = [];
+      /** For each flow, who waited at its last turn and has had none since. */
+      const owed = new Map<string, Set<string>>();
+      const onTurnOf = (id: string): void => {
+        expect([...(owed.get(id) ?? [])]).toEqual([]);
+        for (const others of owed.values()) others.delete(id);
+        waiting.splice(waiting.indexOf(id), 1);
+        owed.set(id, new Set(waiting.filter((other) => other !== id)));
+      };
+      for (const [i, id] of pushed.entries()) {
+        queue.tryPush(id, id, UNIT);
+        waiting.push(id);
+        for (const released of take(queue, taken[i] ?? 0)) onTurnOf(released);
+      }
+      for (const released of take(queue, pushed.length)) onTurnOf(released);
+      expect(queue.size).toBe(0);
+    }),
+  );
+});
+
+test("flows that keep waiting get the same within one quantum and one item", () => {
+  const quantum = { messages: 10, bytes: 1000 };
+  const turnsOf = ({ messages, bytes }: Cost): number =>
+    Math.max(messages / quantum.messages, bytes / quantum.bytes);
+  const items = fc.array(fc.array(cost, { minLength: 1, maxLength: 5 }), {
+    minLength: 2,
+    maxLength: 6,
+  });
+  fc.assert(
+    fc.property(items, (sizesOfFlows) => {
+      const queue = new FairQueue<Item>({ quantum, maxFlows: 10, maxItemsPerFlow: 1000 });
+      const push = (flow: number, number: number): void => {
+        const sizes = sizesOfFlows[flow] as Cost[];
+        // At least one message, so that no flow waits for ever with free items.
+        const sized = sizes[number % sizes.length] as Cost;
+        const paid = { messages: sized.messages + 1, bytes: sized.bytes };
+        queue.tryPush(`${flow}`, { flowId: `${flow}`, number, cost: paid }, paid);
+      };
+      const served = sizesOfFlows.map(() => 0);
+      for (const flow of served.keys()) for (let i = 0; i < 50; i++) push(flow, i);
+      for (let i = 0; i < 500; i++) {
+        const [item] = take(queue, 1) as [Item];
+        const flow = Number(item.flowId);
+        push(flow, item.number + 50);
+        served[flow] = (served[flow] ?? 0) + turnsOf(item.cost);
+      }
+      const largest = turnsOf({ messages: 31, bytes: 3000 });
+      expect(Math.max(...served) - Math.min(...served)).toBeLessThanOrEqual(1 + largest + 1e-9);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("a flow with many small items takes a whole quantum in its turn", () => {
+  const queue = new FairQueue<string>({ ...ROOMY, quantum: { messages: 3, bytes: 100 } });
+  for (let i = 0; i < 6; i++) queue.tryPush("small", "s", UNIT);
+  for (let i = 0; i < 2; i++) queue.tryPush("large", "L", { messages: 1, bytes: 100 });
+  expect(take(queue, 8).join("")).toBe("sssLsssL");
+});
+
+test("a head of a billion quanta leaves at once when it is alone or all are so large", () => {
+  const queue = new FairQueue<string>({ ...ROOMY, quantum: { messages: 1, bytes: 1 } });
+  queue.tryPush("huge", "huge", { messages: 0, bytes: 1e9 });
+  queue.tryPush("huger", "huger", { messages: 0, bytes: 2 ** 53 });
+  expect(take(queue, 2)).toEqual(["huge", "huger"]);
+});
+
+test("turns that are saved up for large heads are worth no more than they would have been", () => {
+  const queue = new FairQueue<string>({ ...ROOMY, quantum: { messages: 1, bytes: 1 } });
+  for (const id of ["a", "b"]) {
+    queue.tryPush(id, `${id} large`, { messages: 1000, bytes: 0 });
+    queue.tryPush(id, `${id} small`, UNIT);
+  }
+  expect(take(queue, 4)).toEqual(["a large", "b large", "a small", "b small"]);
+});
+
+test("a dear head waits for its quanta while others take theirs", () => {
+  const queue = new FairQueue<string>({ ...ROOMY, quantum: { messages: 1, bytes: 1 } });
+  queue.tryPush("dear", "D", { messages: 4, bytes: 0 });
+  for (let i = 0; i < 6; i++) queue.tryPush("cheap", "c", UNIT);
+  expect(take(queue, 7).join("")).toBe("cccDccc");
+});
+
+test("a purse is charged beyond its tokens once and then pays nothing more", () => {
+  const queue = new FairQueue<number>({ ...ROOMY, quantum: { messages: 1, bytes: 1 } });
+  for (let i = 0; i < 5; i++) queue.tryPush("a", i, { messages: 4, bytes: 0 });
+  let tokens = 6;
+  const purse = {
+    hasTokens: () => tokens > 0,
+    charge: (messages: number) => {
+      tokens -= messages;
+    },
+  };
+  expect([queue.release(purse, 0), tokens]).toEqual([[0, 1], -2]);
+  expect(queue.release(purse, 0)).toEqual([]);
+});
+
+test("what there is no room for is refused, and there is room again once something left", () => {
+  const queue = new FairQueue<string>({
+    quantum: { messages: 1, bytes: 1 },
+    maxFlows: 2,
+    maxItemsPerFlow: 2,
+  });
+  const pushed = ["a", "a", "a", "b", "c"].map((id) => queue.tryPush(id, id, UNIT));
+  expect([pushed, queue.size]).toEqual([[true, true, false, true, false], 3]);
+  expect(take(queue, 2)).toEqual(["a", "b"]);
+  expect(["a", "c", "b"].map((id) => queue.tryPush(id, id, UNIT))).toEqual([true, true, false]);
+  queue.remove("a");
+  expect(queue.tryPush("b", "b", UNIT)).toBe(true);
+});

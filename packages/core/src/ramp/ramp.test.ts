@@ -1,0 +1,173 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Ramp } from "./ramp.ts";
+import type { RampModeOptions, RampOptions } from "./ramp.ts";
+
+const ALL = { used: 1, unused: 0 };
+const NONE = { used: 0, unused: 1 };
+
+/** Enters epochs such as "0 1! 5"; `!` says that the last one entered was used in full. */
+function ceilings(options: RampOptions, epochs: string): string {
+  const ramp = new Ramp(options, { epoch: 0 });
+  const entered = epochs.split(" ").map((call) => {
+    const usage = call.endsWith("!") ? ALL : NONE;
+    return ramp.enter(Number.parseInt(call, 10), usage).ceiling;
+  });
+  return entered.join(" ");
+}
+
+const TEN_STEPS = { min: 10, max: 110, rampUpMs: 10_000 };
+const goBackN = (coolDownMs: number, rampDownPercentage: number): RampModeOptions => ({
+  kind: "goBackN",
+  thresholdPercentage: 100,
+  coolDownMs,
+  rampDownPercentage,
+});
+const onlyIfUsed: RampModeOptions = { kind: "onlyIfUsed", thresholdPercentage: 100 };
+
+test.each([
+  // Every epoch counts, from the making of the ramp.
+  ["scheduled", TEN_STEPS, { kind: "scheduled" }, "0 1 2 3", "10 20 30 40"],
+  ["scheduled, late", TEN_STEPS, { kind: "scheduled" }, "3 4 9 10 11 99", "40 50 100 110 110 110"],
+  // Every epoch with a call counts, from the first call.
+  ["relaxed", TEN_STEPS, { kind: "relaxed" }, "5 6 7", "10 20 30"],
+  ["relaxed with gaps", TEN_STEPS, { kind: "relaxed" }, "0 1 5 6 60", "10 20 30 40 50"],
+  // Only use moves it up, and nothing moves it down.
+  ["only if used", TEN_STEPS, onlyIfUsed, "0! 1! 2 3 4! 5!", "10 20 20 20 30 40"],
+  ["only if used, gaps", TEN_STEPS, onlyIfUsed, "7! 8! 20 30! 31", "10 20 20 30 30"],
+  // Use moves it up, the lack of it down.
+  ["go back n", TEN_STEPS, goBackN(0, 100), "0 1! 2! 3 4 5! 6", "10 20 30 20 10 20 10"],
+  ["go back n, gap", TEN_STEPS, goBackN(0, 100), "0 1! 2! 3! 4! 5! 8!", "10 20 30 40 50 60 50"],
+  ["go back n, idle gap", TEN_STEPS, goBackN(0, 100), "0 1! 2! 3! 4! 7 8!", "10 20 30 40 50 20 30"],
+  [
+    "half of a step for a gap",
+    TEN_STEPS,
+    goBackN(0, 50),
+    "0 1! 2! 3! 4! 5! 8!",
+    "10 20 30 40 50 60 60",
+  ],
+  ["nothing for a gap", TEN_STEPS, goBackN(0, 0), "0 1! 2! 3! 6! 7", "10 20 30 40 50 40"],
+  ["gap within cool-down", TEN_STEPS, goBackN(3000, 100), "0 1! 2! 5! 9! 10", "10 20 30 40 20 10"],
+  ["cool-down beyond gap", TEN_STEPS, goBackN(60_000, 100), "0 1! 2! 62! 122", "10 20 30 40 30"],
+  ["a gap to the bottom", TEN_STEPS, goBackN(0, 100), "0 1! 2! 99 100!", "10 20 30 10 20"],
+  // Slopes that are no whole number are not rounded on the way.
+  [
+    "fractional slope",
+    { min: 15, max: 60, rampUpMs: 10_000 },
+    { kind: "relaxed" },
+    "0 1 2 3 4 5 6 7 8 9 10 11",
+    "15 19 24 28 33 37 42 46 51 55 60 60",
+  ],
+  [
+    "less than one a step, up and down",
+    { min: 0, max: 3, rampUpMs: 10_000 },
+    goBackN(0, 100),
+    "0 1! 2! 3! 4! 5 6 7! 8! 9! 10!",
+    "0 0 0 0 1 0 0 0 1 1 1",
+  ],
+  // Edges.
+  ["no ramp-up", { min: 10, max: 50, rampUpMs: 0 }, goBackN(0, 100), "0 1! 2! 3", "10 50 50 10"],
+  ["min = max", { min: 7, max: 7, rampUpMs: 1000 }, goBackN(0, 100), "0 1! 2 9 10!", "7 7 7 7 7"],
+  ["min = max at once", { min: 7, max: 7, rampUpMs: 0 }, onlyIfUsed, "0 1! 2", "7 7 7"],
+  ["min 0", { min: 0, max: 10, rampUpMs: 5000 }, onlyIfUsed, "0! 1! 2!", "0 2 4"],
+  ["clock back", TEN_STEPS, { kind: "relaxed" }, "5 6 3 4 6 7", "10 20 20 20 20 30"],
+  ["clock back, scheduled", TEN_STEPS, { kind: "scheduled" }, "2 -5 0 2 3", "30 30 30 30 40"],
+] satisfies [string, Omit<RampOptions, "mode">, RampModeOptions, string, string][])(
+  "the ceilings of a ramp are as in the table: %s",
+  (_, bounds, kind, epochs, expected) => {
+    expect(ceilings({ ...bounds, mode: kind }, epochs)).toBe(expected);
+  },
+);
+
+test.each([
+  [5, 10],
+  [10, 10],
+  [42.9, 42],
+  [1000, 110],
+])("a ramp that resumes from %d goes on from %d", (resumeFrom, ceiling) => {
+  for (const mode of [{ kind: "scheduled" }, { kind: "relaxed" }, goBackN(0, 100)] as const) {
+    const ramp = new Ramp({ ...TEN_STEPS, mode }, { epoch: 1000, resumeFrom });
+    expect(ramp.enter(1000, NONE).ceiling).toBe(ceiling);
+    expect(ramp.enter(1001, ALL).ceiling).toBe(Math.min(110, ceiling + 10));
+  }
+});
+
+test.each([
+  [0, "up"],
+  [50, "up"],
+  [51, "hold"],
+  [100, "hold"],
+])("half used against a threshold of %d %% is a reason to %s", (thresholdPercentage, step) => {
+  const mode = { kind: "onlyIfUsed", thresholdPercentage } as const;
+  const ramp = new Ramp({ ...TEN_STEPS, mode }, { epoch: 0 });
+  ramp.enter(0, NONE);
+  expect(ramp.enter(1, { used: 5, unused: 5 }).step).toBe(step);
+});
+
+test.each([
+  ["almost all is not all", { used: 999_999, unused: 1 }, "hold"],
+  ["where nothing could be used, all of it was", { used: 0, unused: 0 }, "up"],
+])("%s", (_, usage, step) => {
+  const ramp = new Ramp({ ...TEN_STEPS, mode: onlyIfUsed }, { epoch: 0 });
+  ramp.enter(0, NONE);
+  expect(ramp.enter(1, usage).step).toBe(step);
+});
+
+test.each([
+  [1, 1_000_000, 604_800],
+  [1, 1000, 86_400],
+  [0, 1, 10_000],
+])("a ramp from %d to %d in %d seconds is there at that step and not before", (min, max, steps) => {
+  const options = { min, max, rampUpMs: steps * 1000, mode: { kind: "relaxed" } } as const;
+  const ramp = new Ramp(options, { epoch: 0 });
+  for (let epoch = 0; epoch < steps; epoch++) ramp.enter(epoch, NONE);
+  expect(ramp.enter(steps - 1, NONE).ceiling).toBeLessThan(max);
+  expect(ramp.enter(steps, NONE).ceiling).toBe(max);
+});
+
+const percentage = fc.nat(100);
+const mode: fc.Arbitrary<RampModeOptions> = fc.oneof(
+  fc.constant({ kind: "scheduled" as const }),
+  fc.constant({ kind: "relaxed" as const }),
+  fc.record({ kind: fc.constant("onlyIfUsed" as const), thresholdPercentage: percentage }),
+  fc.record({
+    kind: fc.constant("goBackN" as const),
+    thresholdPercentage: percentage,
+    coolDownMs: fc.nat(10_000),
+    rampDownPercentage: percentage,
+  }),
+);
+const options: fc.Arbitrary<RampOptions> = fc
+  .record({
+    min: fc.nat(1000),
+    above: fc.nat(1000),
+    rampUpMs: fc.oneof(fc.constant(0), fc.nat(100_000)),
+    mode,
+  })
+  .map(({ min, above, ...rest }) => ({ ...rest, min, max: Math.max(1, min + above) }));
+const calls = fc.array(
+  fc.record({ move: fc.integer({ min: -3, max: 20 }), used: fc.nat(10), unused: fc.nat(10) }),
+  { maxLength: 50 },
+);
+
+test("the ceiling stays within its bounds, and asking what it would be changes nothing", () => {
+  fc.assert(
+    fc.property(options, calls, fc.option(fc.nat(3000)), (bounds, history, resumeFrom) => {
+      const start = { epoch: 100, ...(resumeFrom === null ? {} : { resumeFrom }) };
+      const ramp = new Ramp(bounds, start);
+      const unasked = new Ramp(bounds, start);
+      let epoch = 100;
+      for (const { move, used, unused } of history) {
+        epoch += move;
+        const foreseen = ramp.peek(epoch, { used, unused });
+        ramp.peek(epoch + used, { used: unused, unused: used });
+        const entered = ramp.enter(epoch, { used, unused });
+        expect(entered).toEqual(foreseen);
+        expect(entered).toEqual(unasked.enter(epoch, { used, unused }));
+        expect(entered.ceiling).toBeGreaterThanOrEqual(bounds.min);
+        expect(entered.ceiling).toBeLessThanOrEqual(bounds.max);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,69 @@
+/** What the documents show is run, and where they point there is something. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, test } from "vitest";
+import { filesIn, pathOf, read } from "./tree.ts";
+
+const documents = filesIn().filter((file) => file.endsWith(".md"));
+const examples = filesIn("examples/");
+
+test.each(examples)("%s runs to its end", async (file) => {
+  await expect(import(pathToFileURL(pathOf(file)).href)).resolves.toBeDefined();
+});
+
+test("every TypeScript block of a document is one of the examples", () => {
+  const programs = new Set(examples.map((file) => read(file).trim()));
+  const blocks = documents.flatMap((file) => fences(file, "ts"));
+  expect(blocks.length).toBeGreaterThan(0);
+  expect(blocks.filter((block) => !programs.has(block))).toEqual([]);
+});
+
+describe("every sluice command of a document runs", () => {
+  const commands = documents
+    .flatMap((file) => fences(file, "sh"))
+    .flatMap((block) => block.split("\n"))
+    .filter((line) => line.startsWith("npx sluice "));
+
+  test.each([...new Set(commands)])("%s", (command) => {
+    const folder = mkdtempSync(join(tmpdir(), "sluice-docs-"));
+    const args = command
+      .replace(/#.*/, "")
+      .split(" ")
+      .filter((word) => word !== "")
+      .slice(2)
+      .map((word) => (word.endsWith(".svg") ? join(folder, word) : word));
+    const bin = pathOf("packages/sluice/bin/sluice.js");
+    const { status } = spawnSync(process.execPath, [bin, ...args], { cwd: pathOf(".") });
+    rmSync(folder, { recursive: true });
+    expect(status).toBe(0);
+  });
+});
+
+test("links between documents lead somewhere", () => {
+  const dead = documents.flatMap((file) =>
+    [...read(file).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)]
+      .map(([, target = ""]) => join(dirname(file), target))
+      .filter((target) => !existsSync(pathOf(target)))
+      .map((target) => `${file}: ${target}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+test("scenarios that stand in a document are right", async () => {
+  const { loadScenario, simulate } = await import("@sluice/lab");
+  const blocks = documents
+    .flatMap((file) => fences(file, "yaml").map((text) => ({ file, text })))
+    .filter(({ text }) => text.includes("kind:"));
+  expect(blocks.length).toBeGreaterThan(0);
+  for (const { file, text } of blocks) {
+    expect(simulate(loadScenario(text, file)).result.missed).toEqual([]);
+  }
+});
+
+function fences(file: string, language: string): string[] {
+  const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
+  return [...read(file).matchAll(fence)].map(([, block = ""]) => block.trim());
+}

@@ -1,0 +1,108 @@
+/** Facts about the tree that no compiler and no linter checks. */
+import { describe, expect, test } from "vitest";
+import { codeOf, filesIn, importsOf, read } from "./tree.ts";
+
+/** Which of our packages each may import. A new package adds its line here, as the design has it. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  "packages/core": [],
+  "packages/lab": ["@sluice/core"],
+  "packages/sluice": ["@sluice/core", "@sluice/lab"],
+  bench: ["@sluice/core"],
+};
+
+/** The one file that owns the real clock, timers and randomness; its test is real time too. */
+const SYSTEM = /^packages\/core\/src\/system(\.test)?\.ts$/;
+const REAL =
+  /\b(Date\.now|new Date|performance\.now|hrtime|set(Timeout|Interval|Immediate)|queueMicrotask|Math\.random|randomBytes|randomUUID|getRandomValues|useFakeTimers)\b/;
+
+const BANNED_NAMES = /^(utils?|helpers?|common|misc|types|manager|impl|base|wrapper)\b/;
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly scripts?: Readonly<Record<string, string>>;
+}
+
+const packages = Object.keys(ARROWS);
+const sources = filesIn().filter((file) => /\.[cm]?[tj]s$/.test(file));
+
+describe.each(packages)("%s", (folder) => {
+  const manifest = JSON.parse(read(`${folder}/package.json`)) as Manifest;
+  const shipped = sources.filter(
+    (file) => file.startsWith(`${folder}/src/`) && !file.endsWith(".test.ts"),
+  );
+  const imported = new Set(shipped.flatMap(importsOf));
+  const foreign = [...imported].filter(
+    (name) => !name.startsWith(".") && !name.startsWith("node:"),
+  );
+  const foreignPackages = new Set(foreign.map(packageOf));
+
+  test("imports only the packages that it may", () => {
+    const ours = [...foreignPackages].filter((name) => name.startsWith("@sluice/"));
+    expect(ours.filter((name) => !ARROWS[folder]?.includes(name))).toEqual([]);
+  });
+
+  test("declares what it imports and nothing else, in exact versions", () => {
+    const declared = manifest.dependencies ?? {};
+    expect(Object.keys(declared).toSorted()).toEqual([...foreignPackages].toSorted());
+    for (const version of Object.values(declared)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  test("imports its own files by a path within it", () => {
+    for (const file of shipped) {
+      for (const specifier of importsOf(file).filter((name) => name.startsWith("."))) {
+        const target = new URL(specifier, `file:///${file}`).pathname.slice(1);
+        expect(target, file).toMatch(new RegExp(`^${folder}/src/.*\\.ts$`));
+      }
+    }
+  });
+
+  test("has the version of the whole", () => {
+    expect(manifest.version).toBe((JSON.parse(read("package.json")) as Manifest).version);
+  });
+});
+
+test("core needs no dependency, no Node and no browser", () => {
+  const core = sources.filter((file) => /^packages\/core\/src\/.*(?<!\.test)\.ts$/.test(file));
+  expect(core.flatMap(importsOf).filter((name) => !name.startsWith("."))).toEqual([]);
+  for (const file of core)
+    expect(codeOf(file), file).not.toMatch(/\b(process|Buffer|window|document)\./);
+});
+
+test("only one file touches the real clock, real timers and real randomness", () => {
+  const checked = sources.filter(
+    (file) => /^(packages|examples)\//.test(file) && !SYSTEM.test(file),
+  );
+  expect(checked.length).toBeGreaterThan(20);
+  expect(checked.filter((file) => REAL.test(codeOf(file)))).toEqual([]);
+});
+
+test("every file is named after what it holds", () => {
+  const named = sources.filter((file) => BANNED_NAMES.test(file.split("/").at(-1) ?? ""));
+  expect(named).toEqual([]);
+});
+
+test("an index names every export", () => {
+  const indexes = sources.filter((file) => file.endsWith("/src/index.ts"));
+  for (const file of indexes) expect(codeOf(file), file).not.toMatch(/export \*/);
+});
+
+test("nothing is left for later", () => {
+  const later = /TODO|FIXME|XXX\b|\.only\(/;
+  const others = sources.filter((file) => file !== "test/tidy.test.ts");
+  expect(others.filter((file) => later.test(read(file)))).toEqual([]);
+});
+
+test("the lockfile names no host and nothing that runs on install", () => {
+  const lockfile = read("package-lock.json");
+  expect(lockfile).not.toMatch(/"resolved": "http/);
+  expect(lockfile).not.toContain("hasInstallScript");
+});
+
+function packageOf(specifier: string): string {
+  const [scope = "", name = ""] = specifier.split("/");
+  return specifier.startsWith("@") ? `${scope}/${name}` : scope;
+}
