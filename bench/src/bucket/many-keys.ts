@@ -93,8 +93,8 @@ export function rateLimiterFlexibleKeys(): Touch {
 }
 
 /** A key spends more in a visit than it regains until the next: it is never full and forgotten. */
-const SPENT_PER_VISIT = 10_000;
-const REGAINED_PER_SECOND = 1_000;
+const SPENT_PER_VISIT = 10;
+const REGAINED_PER_SECOND = 10;
 
 function busyBuckets(clock: Clock): KeyedBuckets {
   return new KeyedBuckets(clock, { rate: REGAINED_PER_SECOND, capacity: PLENTY });

@@ -24,7 +24,7 @@ export function bareClock(): Loop {
 
 /** The least that a limiter with keys could do. */
 export function bareMap(walk: KeyWalk): Loop {
-  const counters = new Map(walk.keys.map((key) => [key, { tokens: 1e9 }]));
+  const counters = new Map(walk.keys.map((key) => [key, { tokens: 1e15 }]));
   return (count) => {
     let taken = 0;
     for (let i = 0; i < count; i++) {

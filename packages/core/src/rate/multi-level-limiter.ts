@@ -1,6 +1,7 @@
 import type { Reason } from "../reason.ts";
 import type { Clock } from "../time.ts";
 import type { CompoundLimiter } from "./compound-limiter.ts";
+import type { TokenBucket } from "./token-bucket.ts";
 
 export interface Pause {
   readonly pauseMs: number;
@@ -17,47 +18,71 @@ export interface Pause {
 export class MultiLevelLimiter {
   readonly #clock: Clock;
   readonly #levels: readonly CompoundLimiter[];
+  // The hot path walks buckets, not levels, and by index: what stands between costs more than them.
+  readonly #messageBuckets: readonly TokenBucket[];
+  readonly #byteBuckets: readonly TokenBucket[];
+  /** Of each bucket the level that it belongs to, for not every level has both. */
+  readonly #messageLevels: readonly number[];
+  readonly #byteLevels: readonly number[];
+  /** The instant of the call under way: through a field, because V8 boxes it elsewhere. */
+  #nowMs = 0;
 
   constructor(clock: Clock, levels: readonly CompoundLimiter[]) {
     this.#clock = clock;
     this.#levels = levels;
+    this.#messageBuckets = levels.flatMap(({ messages }) => messages ?? []);
+    this.#byteBuckets = levels.flatMap(({ bytes }) => bytes ?? []);
+    this.#messageLevels = levels.flatMap(({ messages }, level) => (messages ? level : []));
+    this.#byteLevels = levels.flatMap(({ bytes }, level) => (bytes ? level : []));
   }
 
   /** For work already accepted: charges every level; the first reason to pause, if there is one. */
-  chargeAndCheck(
-    messages: number,
-    bytes: number,
-    nowMs: number = this.#clock.now(),
-  ): Reason | undefined {
-    let reason: Reason | undefined;
-    const levels = this.#levels;
-    for (let i = 0; i < levels.length; i++) {
-      const level = levels[i] as CompoundLimiter;
-      const levelReason = level.chargeAndCheck(messages, bytes, nowMs);
-      reason ??= levelReason;
+  chargeAndCheck(messages: number, bytes: number, nowMs?: number): Reason | undefined {
+    this.#readClock(nowMs);
+    const atMs = this.#nowMs;
+    const messageBuckets = this.#messageBuckets;
+    const byteBuckets = this.#byteBuckets;
+    let short = this.#levels.length;
+    for (let i = messageBuckets.length - 1; i >= 0; i--) {
+      const bucket = messageBuckets[i] as TokenBucket;
+      if (!bucket.chargeAndCheck(messages, atMs)) short = this.#messageLevels[i] as number;
     }
-    return reason;
+    for (let i = byteBuckets.length - 1; i >= 0; i--) {
+      const bucket = byteBuckets[i] as TokenBucket;
+      if (!bucket.chargeAndCheck(bytes, atMs)) {
+        short = Math.min(short, this.#byteLevels[i] as number);
+      }
+    }
+    return this.#reasonOf(short);
   }
 
   /** For work that can still be refused: charges every level, or none and gives the reason. */
-  tryAcquire(
-    messages: number,
-    bytes: number,
-    nowMs: number = this.#clock.now(),
-  ): Reason | undefined {
-    const levels = this.#levels;
-    for (let i = 0; i < levels.length; i++) {
-      const level = levels[i] as CompoundLimiter;
-      if (!level.canTake(messages, bytes, nowMs)) return level.reason;
+  tryAcquire(messages: number, bytes: number, nowMs?: number): Reason | undefined {
+    this.#readClock(nowMs);
+    const atMs = this.#nowMs;
+    const messageBuckets = this.#messageBuckets;
+    const byteBuckets = this.#byteBuckets;
+    let short = this.#levels.length;
+    for (let i = messageBuckets.length - 1; i >= 0; i--) {
+      const bucket = messageBuckets[i] as TokenBucket;
+      if (!bucket.canTake(messages, atMs)) short = this.#messageLevels[i] as number;
     }
-    this.charge(messages, bytes);
-    return undefined;
+    for (let i = byteBuckets.length - 1; i >= 0; i--) {
+      const bucket = byteBuckets[i] as TokenBucket;
+      if (!bucket.canTake(bytes, atMs)) short = Math.min(short, this.#byteLevels[i] as number);
+    }
+    if (short === this.#levels.length) this.charge(messages, bytes);
+    return this.#reasonOf(short);
   }
 
   /** Charges every level, into debt if it must. Reads no clock. */
   charge(messages: number, bytes: number): void {
-    const levels = this.#levels;
-    for (let i = 0; i < levels.length; i++) (levels[i] as CompoundLimiter).charge(messages, bytes);
+    const messageBuckets = this.#messageBuckets;
+    const byteBuckets = this.#byteBuckets;
+    for (let i = 0; i < messageBuckets.length; i++) {
+      (messageBuckets[i] as TokenBucket).charge(messages);
+    }
+    for (let i = 0; i < byteBuckets.length; i++) (byteBuckets[i] as TokenBucket).charge(bytes);
   }
 
   hasTokens(nowMs: number = this.#clock.now()): boolean {
@@ -72,5 +97,16 @@ export class MultiLevelLimiter {
       if (pauseMs > (longest?.pauseMs ?? 0)) longest = { pauseMs, reason: level.reason };
     }
     return longest;
+  }
+
+  /** Of the first level that was short; there is none past the last. */
+  #reasonOf(level: number): Reason | undefined {
+    // Compared first: reading beyond an array's end makes the caller slow.
+    return level < this.#levels.length ? this.#levels[level]?.reason : undefined;
+  }
+
+  #readClock(nowMs: number | undefined): void {
+    if (nowMs === undefined) this.#nowMs = this.#clock.now();
+    else this.#nowMs = nowMs;
   }
 }

@@ -47,7 +47,8 @@ export class TokenBucket {
   #carried = 0;
   /** Up to here the balance cannot have changed: the one comparison of the hot path. */
   #quietUntilMs = 0;
-  #touchedAtMs = 0;
+  /** The instant for which `#addTokens` is called. */
+  #nowMs = 0;
 
   constructor(clock: Clock, options: TokenBucketOptions) {
     const { periodMs = 1000, resolutionMs = 16, initialTokens = options.rate } = options;
@@ -63,7 +64,7 @@ export class TokenBucket {
     this.#refill = new Refill(options.rate, periodMs, resolutionMs);
     this.#capacity = options.capacity ?? options.rate;
     this.#targetTokens = targetTokens(options, this.#capacity);
-    this.#balanceMin = -(options.maxDebt ?? COUNT_MAX);
+    this.#balanceMin = 0 - (options.maxDebt ?? COUNT_MAX);
     this.#balance = initialTokens;
     this.#refilledAtNanos = toNanos(clock.now());
     this.#rememberQuiet();
@@ -73,52 +74,49 @@ export class TokenBucket {
     return this.#capacity;
   }
 
+  // Most counts are whole by one test, made here because the hot path has no room for a call.
+
   /** Takes `count` tokens, into debt if it must. Reads no clock. */
   charge(count: number): void {
-    requireCount(count);
-    const balance = this.#balance - count;
-    this.#balance = balance < 0 ? Math.max(balance, this.#balanceMin) : balance;
+    if (count >>> 0 !== count) requireCount(count);
+    this.#balance -= count;
+    if (this.#balance < 0) this.#boundDebt();
   }
 
   /** Takes `count` tokens, into debt if it must, and tells whether any are left. */
-  chargeAndCheck(count: number, nowMs: number = this.#clock.now()): boolean {
-    if (nowMs > this.#quietUntilMs) {
-      this.#touchedAtMs = nowMs;
-      this.#addTokens();
-    }
-    this.charge(count);
-    return this.#balance > 0;
+  chargeAndCheck(count: number, nowMs?: number): boolean {
+    this.#touch(nowMs);
+    if (count >>> 0 !== count) requireCount(count);
+    const balance = this.#balance - count;
+    this.#balance = balance;
+    if (balance > 0) return true;
+    this.#boundDebt();
+    return false;
   }
 
   /**
    * Takes `count` tokens if they are there, else none. A full bucket lets even a larger count
    * pass, into debt, so that nothing is refused for ever for being large.
    */
-  tryAcquire(count: number, nowMs: number = this.#clock.now()): boolean {
+  tryAcquire(count: number, nowMs?: number): boolean {
     if (!this.canTake(count, nowMs)) return false;
     this.charge(count);
     return true;
   }
 
   /** What `tryAcquire` would answer. */
-  canTake(count: number, nowMs: number = this.#clock.now()): boolean {
-    if (nowMs > this.#quietUntilMs) {
-      this.#touchedAtMs = nowMs;
-      this.#addTokens();
-    }
+  canTake(count: number, nowMs?: number): boolean {
+    this.#touch(nowMs);
     return this.#balance >= count || this.#balance >= this.#capacity;
   }
 
-  hasTokens(nowMs: number = this.#clock.now()): boolean {
+  hasTokens(nowMs?: number): boolean {
     return this.tokens(nowMs) > 0;
   }
 
   /** The balance, negative while in debt; exact but for what the resolution still holds back. */
-  tokens(nowMs: number = this.#clock.now()): number {
-    if (nowMs > this.#quietUntilMs) {
-      this.#touchedAtMs = nowMs;
-      this.#addTokens();
-    }
+  tokens(nowMs?: number): number {
+    this.#touch(nowMs);
     return this.#balance;
   }
 
@@ -126,10 +124,7 @@ export class TokenBucket {
    * Milliseconds until the bucket holds its target, or `until` tokens; 0 if it does. Whoever waits
    * that long, and longer than the resolution, finds them there if nobody else took any.
    */
-  pauseMs(
-    until: number = Math.max(1, this.#targetTokens),
-    nowMs: number = this.#clock.now(),
-  ): number {
+  pauseMs(until: number = Math.max(1, this.#targetTokens), nowMs?: number): number {
     requireCount(until);
     const balance = this.tokens(nowMs);
     if (balance >= until) return 0;
@@ -141,10 +136,10 @@ export class TokenBucket {
    * stays, and a capacity that was never set follows the rate. Pauses given out before are stale:
    * whoever waits on this bucket must be woken to ask again.
    */
-  setRate(rate: number, nowMs: number = this.#clock.now()): void {
+  setRate(rate: number, nowMs?: number): void {
     requireWhole("rate", rate, 1);
     const { periodMs = 1000, resolutionMs = 16 } = this.#options;
-    this.#addElapsed(toNanos(nowMs));
+    this.#addElapsed(toNanos(nowMs ?? this.#clock.now()));
     const refill = new Refill(rate, periodMs, resolutionMs);
     this.#carried = this.#refill.convert(this.#carried, refill);
     this.#refill = refill;
@@ -154,9 +149,23 @@ export class TokenBucket {
     this.#rememberQuiet();
   }
 
-  /** At `#touchedAtMs`: V8 would box an argument, and on every call, not only on the few to here. */
+  #boundDebt(): void {
+    if (this.#balance < this.#balanceMin) this.#balance = this.#balanceMin;
+  }
+
+  #touch(nowMs: number | undefined): void {
+    // The clock's answer goes through a field: V8 boxes a number that comes from one of two places.
+    if (nowMs === undefined) {
+      this.#nowMs = this.#clock.now();
+      if (this.#nowMs > this.#quietUntilMs) this.#addTokens();
+    } else if (nowMs > this.#quietUntilMs) {
+      this.#nowMs = nowMs;
+      this.#addTokens();
+    }
+  }
+
   #addTokens(): void {
-    const nowNanos = toNanos(this.#touchedAtMs);
+    const nowNanos = toNanos(this.#nowMs);
     const elapsedNanos = nowNanos - this.#refilledAtNanos;
     if (elapsedNanos > this.#refill.quietNanos(this.#carried)) this.#addElapsed(nowNanos);
   }
