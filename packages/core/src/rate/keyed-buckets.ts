@@ -14,10 +14,13 @@ export interface KeyedBucketsOptions {
   readonly maxKeys?: number;
 }
 
-/** Of one key in the state array: balance, instant of the last refill, carried part of a token. */
+/**
+ * Of one key in the state array: its balance, the instant up to which time brings it nothing, and
+ * the carried part of a token. When it was last refilled follows from the latter two.
+ */
 const FIELDS = 3;
 const BALANCE = 0;
-const REFILLED_AT_NANOS = 1;
+const QUIET_UNTIL_NANOS = 1;
 const CARRIED = 2;
 
 /** The slot that newcomers share while there is no room for more keys. */
@@ -44,7 +47,7 @@ export class KeyedBuckets {
   readonly #freeSlots: number[] = [];
   #slotsUsed: number = SHARED_SLOT + 1;
   /** The instant of the call under way. */
-  #nowMs = 0;
+  #nowNanos = 0;
   /** Runs round the keys for ever; a Map's iterator sees keys come and go. */
   #sweep: Iterator<[string, number]>;
 
@@ -61,7 +64,7 @@ export class KeyedBuckets {
     this.#maxKeys = maxKeys;
     this.#state = new Float64Array(64 * FIELDS);
     this.#sweep = this.#slots.entries();
-    this.#nowMs = clock.now();
+    this.#nowNanos = toNanos(clock.now());
     this.#reset(SHARED_SLOT);
   }
 
@@ -72,7 +75,7 @@ export class KeyedBuckets {
 
   /** Takes `count` tokens of `key` if they are there, else none; as `TokenBucket.tryAcquire`. */
   tryAcquire(key: string, count: number, nowMs?: number): boolean {
-    requireCount(count);
+    if (count >>> 0 !== count) requireCount(count);
     this.#readClock(nowMs);
     const row = this.#rowOf(key);
     const balance = this.#state[row + BALANCE] as number;
@@ -83,7 +86,7 @@ export class KeyedBuckets {
 
   /** Takes `count` tokens of `key`, into debt if it must, and tells whether any are left. */
   chargeAndCheck(key: string, count: number, nowMs?: number): boolean {
-    requireCount(count);
+    if (count >>> 0 !== count) requireCount(count);
     this.#readClock(nowMs);
     const row = this.#rowOf(key);
     const balance = Math.max((this.#state[row + BALANCE] as number) - count, -COUNT_MAX);
@@ -117,8 +120,8 @@ export class KeyedBuckets {
 
   #readClock(nowMs: number | undefined): void {
     // The instant goes through a field: V8 boxes a number that comes from one of two places.
-    if (nowMs === undefined) this.#nowMs = this.#clock.now();
-    else this.#nowMs = nowMs;
+    if (nowMs === undefined) this.#nowNanos = toNanos(this.#clock.now());
+    else this.#nowNanos = toNanos(nowMs);
   }
 
   #rowOf(key: string): number {
@@ -136,24 +139,26 @@ export class KeyedBuckets {
   }
 
   #isDue(row: number): boolean {
-    const elapsedNanos = toNanos(this.#nowMs) - (this.#state[row + REFILLED_AT_NANOS] as number);
-    return elapsedNanos > this.#refill.quietNanos(this.#state[row + CARRIED] as number);
+    return this.#nowNanos > (this.#state[row + QUIET_UNTIL_NANOS] as number);
   }
 
   #addTokens(row: number): void {
-    const state = this.#state;
-    const filled = this.#filled(row);
-    state[row + BALANCE] = Math.min(filled, this.#capacity);
-    state[row + REFILLED_AT_NANOS] = toNanos(this.#nowMs);
-    state[row + CARRIED] = this.#refill.carried;
+    this.#state[row + BALANCE] = Math.min(this.#filled(row), this.#capacity);
+    this.#rest(row, this.#refill.carried);
   }
 
   /** What the balance would be by now without a capacity. */
   #filled(row: number): number {
     const balance = this.#state[row + BALANCE] as number;
-    const refilledAtNanos = this.#state[row + REFILLED_AT_NANOS] as number;
     const carried = this.#state[row + CARRIED] as number;
-    return this.#refill.addTo(balance, refilledAtNanos, toNanos(this.#nowMs), carried);
+    const quietUntilNanos = this.#state[row + QUIET_UNTIL_NANOS] as number;
+    const refilledAtNanos = quietUntilNanos - this.#refill.quietNanos(carried);
+    return this.#refill.addTo(balance, refilledAtNanos, this.#nowNanos, carried);
+  }
+
+  #rest(row: number, carried: number): void {
+    this.#state[row + QUIET_UNTIL_NANOS] = this.#nowNanos + this.#refill.quietNanos(carried);
+    this.#state[row + CARRIED] = carried;
   }
 
   #admit(key: string): number {
@@ -178,8 +183,7 @@ export class KeyedBuckets {
 
   #reset(slot: number): void {
     this.#state[slot * FIELDS + BALANCE] = this.#capacity;
-    this.#state[slot * FIELDS + REFILLED_AT_NANOS] = toNanos(this.#nowMs);
-    this.#state[slot * FIELDS + CARRIED] = 0;
+    this.#rest(slot * FIELDS, 0);
   }
 
   #sweepOne(): void {
