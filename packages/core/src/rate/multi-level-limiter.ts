@@ -53,26 +53,21 @@ export class MultiLevelLimiter {
         short = Math.min(short, this.#byteLevels[i] as number);
       }
     }
-    return this.#reasonOf(short);
+    // Compared first: reading beyond an array's end makes the caller slow.
+    return short < this.#levels.length ? this.#levels[short]?.reason : undefined;
   }
 
   /** For work that can still be refused: charges every level, or none and gives the reason. */
   tryAcquire(messages: number, bytes: number, nowMs?: number): Reason | undefined {
     this.#readClock(nowMs);
     const atMs = this.#nowMs;
-    const messageBuckets = this.#messageBuckets;
-    const byteBuckets = this.#byteBuckets;
-    let short = this.#levels.length;
-    for (let i = messageBuckets.length - 1; i >= 0; i--) {
-      const bucket = messageBuckets[i] as TokenBucket;
-      if (!bucket.canTake(messages, atMs)) short = this.#messageLevels[i] as number;
+    const levels = this.#levels;
+    for (let i = 0; i < levels.length; i++) {
+      const level = levels[i] as CompoundLimiter;
+      if (!level.canTake(messages, bytes, atMs)) return level.reason;
     }
-    for (let i = byteBuckets.length - 1; i >= 0; i--) {
-      const bucket = byteBuckets[i] as TokenBucket;
-      if (!bucket.canTake(bytes, atMs)) short = Math.min(short, this.#byteLevels[i] as number);
-    }
-    if (short === this.#levels.length) this.charge(messages, bytes);
-    return this.#reasonOf(short);
+    this.charge(messages, bytes);
+    return undefined;
   }
 
   /** Charges every level, into debt if it must. Reads no clock. */
@@ -97,12 +92,6 @@ export class MultiLevelLimiter {
       if (pauseMs > (longest?.pauseMs ?? 0)) longest = { pauseMs, reason: level.reason };
     }
     return longest;
-  }
-
-  /** Of the first level that was short; there is none past the last. */
-  #reasonOf(level: number): Reason | undefined {
-    // Compared first: reading beyond an array's end makes the caller slow.
-    return level < this.#levels.length ? this.#levels[level]?.reason : undefined;
   }
 
   #readClock(nowMs: number | undefined): void {
