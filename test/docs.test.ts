@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
+import { loadScenario, simulate } from "@sluice/lab";
 import { filesIn, pathOf, read } from "./tree.ts";
 
 const documents = filesIn().filter((file) => file.endsWith(".md"));
@@ -52,8 +53,7 @@ test("links between documents lead somewhere", () => {
   expect(dead).toEqual([]);
 });
 
-test("scenarios that stand in a document are right", async () => {
-  const { loadScenario, simulate } = await import("@sluice/lab");
+test("scenarios that stand in a document are right", () => {
   const blocks = documents
     .flatMap((file) => fences(file, "yaml").map((text) => ({ file, text })))
     .filter(({ text }) => text.includes("kind:"));
@@ -61,6 +61,11 @@ test("scenarios that stand in a document are right", async () => {
   for (const { file, text } of blocks) {
     expect(simulate(loadScenario(text, file)).result.missed).toEqual([]);
   }
+});
+
+test.each(filesIn("docs/charts/"))("%s is what its scenario draws", (chart) => {
+  const scenario = chart.replace("docs/charts", "scenarios").replace(".svg", ".yaml");
+  expect(simulate(loadScenario(read(scenario), scenario)).svg()).toBe(read(chart));
 });
 
 function fences(file: string, language: string): string[] {
