@@ -47,11 +47,19 @@ export function requireWhole(
   throw new ConfigError(`${name} is ${value}; it must be a whole number from ${min} to ${max}`);
 }
 
-/** Refuses a setting unless it is a finite number of at least `min`. */
-export function requireFinite(name: string, value: number, min: number): void {
-  if (Number.isFinite(value) && value >= min) return;
-  throw new ConfigError(`${name} is ${value}; it must be a number of at least ${min}`);
+/** Refuses a setting unless it is a number within `min` and `max`. */
+export function requireNumber(name: string, value: number, min: number, max: number): void {
+  if (value >= min && value <= max) return;
+  throw new ConfigError(`${name} is ${value}; it must be a number from ${min} to ${max}`);
 }
+
+/** Refuses a duration that is shorter than `minMs` or longer than a generation. */
+export function requireDuration(name: string, value: number, minMs: number = 0): void {
+  requireNumber(name, value, minMs, DURATION_MAX_MS);
+}
+
+/** 31 years: its nanoseconds, multiplied by any rate, are far from where doubles end. */
+const DURATION_MAX_MS = 1e12;
 
 /** Refuses a count of tokens that is not whole, is negative or beyond 2^53. */
 export function requireCount(count: number): void {

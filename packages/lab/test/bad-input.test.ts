@@ -21,6 +21,12 @@ const WRONG: readonly [string, string, number, RegExp][] = [
     2,
     /periodMs is Infinity; expected/,
   ],
+  [
+    "a time past all times",
+    steps("  - { advanceMs: 1.0e+308 }"),
+    4,
+    /advanceMs is 1e\+308; expected/,
+  ],
   ["a fraction of a token", bucket("{ rate: 0.5 }"), 2, /rate is 0\.5; expected a whole/],
   ["a number in quotes", bucket('{ rate: "10" }'), 2, /rate is "10"; expected/],
   ["a duration without unit", ramp("rampUpDuration: 10"), 4, /is 10; expected .*such as 10s/],

@@ -1,4 +1,4 @@
-import { requireFinite } from "../errors.ts";
+import { requireNumber } from "../errors.ts";
 
 /** What one second of sending brought. */
 export interface BusySecond {
@@ -23,8 +23,8 @@ export type BusyRule = (limit: number, second: BusySecond) => BusyLimit;
 export type Recovery = { readonly rate: number } | { readonly value: number };
 
 export function requireRecovery(recovery: Recovery): void {
-  if ("rate" in recovery) requireFinite("rate", recovery.rate, 0);
-  else requireFinite("value", recovery.value, 0);
+  if ("rate" in recovery) requireNumber("rate", recovery.rate, 0, LIMIT_MAX);
+  else requireNumber("value", recovery.value, 0, LIMIT_MAX);
 }
 
 /** The limit where nothing is throttled, and where every rule starts. */

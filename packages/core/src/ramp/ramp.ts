@@ -1,4 +1,11 @@
-import { ConfigError, invariant, requireFinite, requireWhole } from "../errors.ts";
+import {
+  ConfigError,
+  COUNT_MAX,
+  invariant,
+  requireDuration,
+  requireNumber,
+  requireWhole,
+} from "../errors.ts";
 import { goBackN } from "./go-back-n.ts";
 import type { GoBackNOptions } from "./go-back-n.ts";
 import { ceilingOf, levelAt } from "./level.ts";
@@ -49,8 +56,8 @@ export class Ramp {
   constructor(options: RampOptions, start: RampStart) {
     requireWhole("max", options.max, 1);
     requireWhole("min", options.min, 0, options.max);
-    requireFinite("rampUpMs", options.rampUpMs, 0);
-    requireFinite("resumeFrom", start.resumeFrom ?? 0, 0);
+    requireDuration("rampUpMs", options.rampUpMs);
+    requireNumber("resumeFrom", start.resumeFrom ?? 0, 0, COUNT_MAX);
     this.#bounds = { min: options.min, max: options.max, rampUpMs: Math.round(options.rampUpMs) };
     this.#mode = modeOf(options.mode);
     this.#level = levelAt(clamp(Math.trunc(start.resumeFrom ?? options.min), this.#bounds));
@@ -96,7 +103,7 @@ function modeOf(options: RampModeOptions): RampMode {
     case "goBackN":
       requirePercentage("thresholdPercentage", options.thresholdPercentage);
       requirePercentage("rampDownPercentage", options.rampDownPercentage);
-      requireFinite("coolDownMs", options.coolDownMs, 0);
+      requireDuration("coolDownMs", options.coolDownMs);
       return goBackN(options);
     default:
       options satisfies never;

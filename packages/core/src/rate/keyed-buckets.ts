@@ -1,4 +1,4 @@
-import { COUNT_MAX, requireCount, requireFinite, requireWhole } from "../errors.ts";
+import { COUNT_MAX, requireCount, requireDuration, requireWhole } from "../errors.ts";
 import { NANOS_PER_MS, toNanos } from "../time.ts";
 import type { Clock } from "../time.ts";
 import { Refill } from "./refill.ts";
@@ -54,8 +54,8 @@ export class KeyedBuckets {
   constructor(clock: Clock, options: KeyedBucketsOptions) {
     const { rate, periodMs = 1000, resolutionMs = 16, maxKeys = 1_000_000 } = options;
     requireWhole("rate", rate, 1);
-    requireFinite("periodMs", periodMs, 1 / NANOS_PER_MS);
-    requireFinite("resolutionMs", resolutionMs, 0);
+    requireDuration("periodMs", periodMs, 1 / NANOS_PER_MS);
+    requireDuration("resolutionMs", resolutionMs);
     requireWhole("capacity", options.capacity ?? rate, 1);
     requireWhole("maxKeys", maxKeys, 1, 2 ** 24);
     this.#clock = clock;

@@ -1,4 +1,4 @@
-import { requireFinite, requireWhole } from "../errors.ts";
+import { requireDuration, requireWhole } from "../errors.ts";
 import type { Clock } from "../time.ts";
 
 export interface RateMeterOptions {
@@ -23,7 +23,7 @@ export class RateMeter {
 
   constructor(clock: Clock, options: RateMeterOptions = {}) {
     const { windowMs = 1000, slices = 20 } = options;
-    requireFinite("windowMs", windowMs, 1);
+    requireDuration("windowMs", windowMs, 1);
     requireWhole("slices", slices, 1, 10_000);
     this.#clock = clock;
     this.#sliceMs = windowMs / slices;

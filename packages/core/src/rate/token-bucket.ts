@@ -1,4 +1,4 @@
-import { COUNT_MAX, requireCount, requireFinite, requireWhole } from "../errors.ts";
+import { COUNT_MAX, requireCount, requireDuration, requireWhole } from "../errors.ts";
 import { NANOS_PER_MS, toNanos } from "../time.ts";
 import type { Clock } from "../time.ts";
 import { Refill } from "./refill.ts";
@@ -53,8 +53,8 @@ export class TokenBucket {
   constructor(clock: Clock, options: TokenBucketOptions) {
     const { periodMs = 1000, resolutionMs = 16, initialTokens = options.rate } = options;
     requireWhole("rate", options.rate, 1);
-    requireFinite("periodMs", periodMs, 1 / NANOS_PER_MS);
-    requireFinite("resolutionMs", resolutionMs, 0);
+    requireDuration("periodMs", periodMs, 1 / NANOS_PER_MS);
+    requireDuration("resolutionMs", resolutionMs);
     requireWhole("initialTokens", initialTokens, 0);
     if (options.capacity !== undefined) requireWhole("capacity", options.capacity, 1);
     if (options.targetTokens !== undefined) requireWhole("targetTokens", options.targetTokens, 0);

@@ -2,7 +2,7 @@ import { TokenBucket } from "@sluice/core";
 import type { TokenBucketOptions } from "@sluice/core";
 import { VirtualClock } from "@sluice/core/testing";
 import * as v from "valibot";
-import { atLeast, list, map, oneOf, whole } from "../scenario/fields.ts";
+import { real, list, map, oneOf, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Outcome } from "../scenario/kind.ts";
 
@@ -42,7 +42,7 @@ const stepSchema: v.GenericSchema<unknown, Step> = v.lazy((value) => {
   return known === undefined ? (unknownOperation as v.GenericSchema<unknown, Step>) : known[1];
 });
 
-const advance: v.GenericSchema<unknown, Step> = map({ advanceMs: atLeast(0) });
+const advance: v.GenericSchema<unknown, Step> = map({ advanceMs: real(0) });
 
 const stepsSchema: v.GenericSchema<unknown, Step[]> = list(stepSchema, 100_000);
 
@@ -52,11 +52,11 @@ export const bucketKind: Kind = defineKind(
   {
     bucket: map({
       rate: whole(1),
-      periodMs: v.optional(atLeast(1e-6)),
+      periodMs: v.optional(real(1e-6, 1e12)),
       capacity: v.optional(whole(1)),
       initialTokens: v.optional(whole(0)),
       targetTokens: v.optional(whole(0)),
-      resolutionMs: v.optional(atLeast(0)),
+      resolutionMs: v.optional(real(0, 1e12)),
       maxDebt: v.optional(whole(0)),
     }) as v.GenericSchema<unknown, TokenBucketOptions>,
     steps: v.pipe(

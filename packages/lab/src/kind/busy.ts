@@ -1,7 +1,7 @@
 import { LIMIT_MAX, proseRule, tableRule } from "@sluice/core";
 import type { BusyRule, Recovery } from "@sluice/core";
 import * as v from "valibot";
-import { atLeast, field, map, oneOf } from "../scenario/fields.ts";
+import { real, field, map, oneOf } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Outcome } from "../scenario/kind.ts";
 import { busyShape, trafficShape } from "./traffic.ts";
@@ -72,8 +72,8 @@ function recovery(): v.GenericSchema<unknown, Recovery> {
   const either = field<never>(() => false, "{ rate: 3 } or { value: 200 }");
   return v.lazy((value): v.GenericSchema<unknown, Recovery> => {
     if (typeof value !== "object" || value === null) return either;
-    if ("rate" in value) return map({ rate: atLeast(0) });
-    return "value" in value ? map({ value: atLeast(0) }) : either;
+    if ("rate" in value) return map({ rate: real(0, LIMIT_MAX) });
+    return "value" in value ? map({ value: real(0, LIMIT_MAX) }) : either;
   });
 }
 

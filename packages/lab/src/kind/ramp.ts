@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { atLeast, field, list, map, oneOf, whole } from "../scenario/fields.ts";
+import { real, field, list, map, oneOf, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Outcome } from "../scenario/kind.ts";
 import { isLook, LockstepPool } from "./lockstep-pool.ts";
@@ -10,7 +10,7 @@ const MAX_MEMBERS = 1000;
 
 const call = v.pipe(
   map({
-    t: atLeast(0),
+    t: real(0),
     members: v.optional(whole(1, MAX_MEMBERS)),
     use: v.optional(whole(0)),
     ask: v.optional(
@@ -36,8 +36,8 @@ export const rampKind: Kind = defineKind(
     rateLimit: rateLimit(),
     members: v.optional(whole(1, MAX_MEMBERS), 1),
     division: v.optional(oneOf("rotate", "floor"), "rotate"),
-    resumeFrom: v.optional(atLeast(0)),
-    constructedAt: v.optional(atLeast(0), 0),
+    resumeFrom: v.optional(real(0)),
+    constructedAt: v.optional(real(0), 0),
     calls: v.pipe(
       list(call, 1_000_000),
       v.rawCheck(({ dataset, addIssue }) => {

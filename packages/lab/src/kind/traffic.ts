@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { atLeast, field, map, oneOf, whole } from "../scenario/fields.ts";
+import { real, field, map, oneOf, whole } from "../scenario/fields.ts";
 
 /** Requests, or answers, in second `time`. */
 export type Traffic = (time: number) => number;
 
-const start = atLeast(0);
-const step = v.optional(atLeast(0), 100);
+const start = real(0);
+const step = v.optional(real(0), 100);
 
 const SHAPES = {
   steady: v.pipe(

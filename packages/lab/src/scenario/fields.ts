@@ -1,6 +1,9 @@
 import { parseDurationMs } from "@sluice/core";
 import * as v from "valibot";
 
+/** Nobody waits for 31 years. */
+const DURATION_MAX_MS = 1e12;
+
 /** A map with exactly these keys. */
 export function map<const E extends v.ObjectEntries>(
   entries: E,
@@ -32,8 +35,9 @@ export function whole(min: number, max: number = 2 ** 53): v.GenericSchema<numbe
   return field((value) => Number.isInteger(value) && isWithin(value, min, max), expected);
 }
 
-export function atLeast(min: number): v.GenericSchema<number> {
-  return field((value) => isWithin(value, min, Number.MAX_VALUE), `a number of at least ${min}`);
+/** Fractions allowed. Beyond 10^15 sums would no longer count single steps. */
+export function real(min: number, max: number = 1e15): v.GenericSchema<number> {
+  return field((value) => isWithin(value, min, max), `a number from ${min} to ${max}`);
 }
 
 export function oneOf<const T extends string>(...words: readonly T[]): v.GenericSchema<T> {
@@ -79,5 +83,6 @@ function isWithin(value: unknown, min: number, max: number): boolean {
 }
 
 function parseDuration(value: unknown): number | undefined {
-  return typeof value === "string" ? parseDurationMs(value) : undefined;
+  const ms = typeof value === "string" ? parseDurationMs(value) : undefined;
+  return ms !== undefined && ms <= DURATION_MAX_MS ? ms : undefined;
 }
