@@ -158,6 +158,17 @@ test("a pool that changes size within a second hands out no more than the ceilin
   ]);
 });
 
+test("with rotation a pool that changes size within a second still hands out the whole ceiling", () => {
+  const rows = rowsOf(
+    `kind: ramp\nrateLimit: { max: 11, min: 11 }\nmembers: 2\ncalls:
+  - { t: 1, ask: 3 }
+  - { t: 1, members: 1, ask: all }
+  - { t: 2, ask: 3 }
+  - { t: 2, members: 4, ask: all }`,
+  );
+  expect(rows.map(({ granted }) => granted)).toEqual([[3, 3], [5], [3], [2, 2, 2, 2]]);
+});
+
 test("rotation hands out the whole ceiling, and to everybody in turn", () => {
   const calls = Array.from({ length: 6 }, (_, t) => `{ t: ${t}, ask: all }`).join();
   const rows = rowsOf(`kind: ramp\nrateLimit: { max: 2, min: 2 }\nmembers: 3\ncalls: [${calls}]`);

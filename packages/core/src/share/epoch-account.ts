@@ -56,10 +56,14 @@ export class EpochAccount {
     return new Grant(count, count < ask ? "fleet-share" : undefined, this.#takeBack);
   }
 
-  /** The pool has another size, or this member another rank, from now on. */
-  resize(seat: Seat): void {
+  /**
+   * The pool has another size, or this member another rank, from now on. `left` is what then
+   * remains of the ceiling; a member that does not know it leaves it out.
+   */
+  resize(seat: Seat, left: number = this.#divided - this.#takenByAll()): void {
     requireSeat(seat);
-    this.#divided -= this.#takenByAll();
+    requireWhole("left", left, 0);
+    this.#divided = left;
     this.#seat = seat;
     this.#taken = 0;
     this.#share = shareOf(this.#divided, seat, this.#epoch, this.#division);

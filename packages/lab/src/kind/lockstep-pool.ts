@@ -87,7 +87,7 @@ export class LockstepPool {
     if (isNewEpoch || this.#epoch === undefined) return;
     for (const leaver of this.#accounts.splice(size)) this.#usedByLeavers += leaver.usage.used;
     const left = this.#ceiling - this.#usage().used;
-    for (const [rank, account] of this.#accounts.entries()) account.resize(this.#seat(rank));
+    for (const [rank, account] of this.#accounts.entries()) account.resize(this.#seat(rank), left);
     this.#seatNewcomers(left, this.#epoch);
   }
 
