@@ -29,7 +29,9 @@ const waiting = new FairQueue<string>({
   maxFlows: 100,
   maxItemsPerFlow: 1_000,
 });
-for (const item of ["a1", "a2", "a3"]) waiting.tryPush("a", item, { messages: 1, bytes: 100 });
-waiting.tryPush("b", "b1", { messages: 1, bytes: 100 });
+const noisy = { id: "noisy", purse: orders.limiter };
+const quiet = { id: "quiet", purse: orders.limiter };
+for (const item of ["n1", "n2", "n3"]) waiting.tryPush(noisy, item, { messages: 1, bytes: 100 });
+waiting.tryPush(quiet, "q1", { messages: 1, bytes: 100 });
 clock.advance(130);
-assert.deepEqual(waiting.release(broker, clock.now()), ["a1", "b1", "a2"]);
+assert.deepEqual(waiting.release(clock.now()), ["n1", "q1", "n2"]);

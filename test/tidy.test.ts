@@ -13,7 +13,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** The one file that owns the real clock, timers and randomness; its test is real time too. */
 const SYSTEM = /^packages\/core\/src\/system(\.test)?\.ts$/;
 const REAL =
-  /\b(Date\.now|new Date|performance\.now|hrtime|set(Timeout|Interval|Immediate)|queueMicrotask|Math\.random|randomBytes|randomUUID|getRandomValues|useFakeTimers)\b/;
+  /\b(Date\.now|new Date|performance\.now|hrtime|set(Timeout|Interval|Immediate)|queueMicrotask|Math\.random|randomBytes|randomUUID|getRandomValues|useFakeTimers|AbortSignal\.timeout)\b/;
 
 const BANNED_NAMES = /^(utils?|helpers?|common|misc|types|manager|impl|base|wrapper)\b/;
 
@@ -63,6 +63,15 @@ describe.each(packages)("%s", (folder) => {
   test("has the version of the whole", () => {
     expect(manifest.version).toBe((JSON.parse(read("package.json")) as Manifest).version);
   });
+});
+
+test("every workspace has its arrows", () => {
+  const { workspaces } = JSON.parse(read("package.json")) as { workspaces: readonly string[] };
+  const manifests = filesIn().filter((file) => file.endsWith("/package.json"));
+  expect(workspaces).toEqual(["packages/*", "bench"]);
+  expect(manifests.map((file) => file.replace("/package.json", "")).toSorted()).toEqual(
+    packages.toSorted(),
+  );
 });
 
 test("core needs no dependency, no Node and no browser", () => {

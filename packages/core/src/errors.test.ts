@@ -11,7 +11,9 @@ import { EpochAccount } from "./share/epoch-account.ts";
 const clock = { now: () => 0 };
 const bucket = new TokenBucket(clock, { rate: 10 });
 const queue = { quantum: { messages: 1, bytes: 1 }, maxFlows: 1, maxItemsPerFlow: 1 };
+const flow = { id: "a", purse: new CompoundLimiter(clock, "memory", {}) };
 const ramp = { min: 1, max: 10, rampUpMs: 1000, mode: { kind: "relaxed" } } as const;
+const alone = { poolSize: 1, rank: 0 };
 
 function failureOf(call: () => unknown): string {
   try {
@@ -29,6 +31,7 @@ test.each([
   ["rate", () => new TokenBucket(clock, { rate: 2 ** 54 })],
   ["rate", () => bucket.setRate(Number.NaN)],
   ["periodMs", () => new TokenBucket(clock, { rate: 1, periodMs: 0 })],
+  ["periodMs", () => new TokenBucket(clock, { rate: 1, periodMs: 1e12 + 1 })],
   ["capacity", () => new TokenBucket(clock, { rate: 1, capacity: 0 })],
   ["initialTokens", () => new TokenBucket(clock, { rate: 1, initialTokens: -1 })],
   ["targetTokens", () => new TokenBucket(clock, { rate: 1, targetTokens: 0.5 })],
@@ -43,12 +46,14 @@ test.each([
   ["max", () => new Ramp({ ...ramp, max: 0 }, { epoch: 0 })],
   ["min", () => new Ramp({ ...ramp, min: 11 }, { epoch: 0 })],
   ["rampUpMs", () => new Ramp({ ...ramp, rampUpMs: -1 }, { epoch: 0 })],
+  ["rampUpMs", () => new Ramp({ ...ramp, rampUpMs: 1e12 + 1 }, { epoch: 0 })],
   [
     "thresholdPercentage",
     () =>
       new Ramp({ ...ramp, mode: { kind: "onlyIfUsed", thresholdPercentage: 101 } }, { epoch: 0 }),
   ],
   ["rank", () => new EpochAccount(10, { poolSize: 2, rank: 2 }, 0, "rotate")],
+  ["left", () => new EpochAccount(1, alone, 0, "floor").resize(alone, 0.5)],
 ])("a setting that cannot be right is refused by its name, %s", (name, call) => {
   expect(failureOf(call)).toMatch(new RegExp(`^CONFIG: ${name} is `));
 });
@@ -58,16 +63,10 @@ test.each([
   ["a charge below zero", () => bucket.chargeAndCheck(-1)],
   ["a charge that cannot be counted", () => bucket.charge(2 ** 54)],
   ["a pause until no number", () => bucket.pauseMs(Number.NaN)],
-  ["a cost below zero", () => new FairQueue(queue).tryPush("a", 1, { messages: -1, bytes: 0 })],
+  ["a cost below zero", () => new FairQueue(queue).tryPush(flow, 1, { messages: -1, bytes: 0 })],
   ["half an epoch", () => new Ramp(ramp, { epoch: 0 }).enter(0.5, { used: 0, unused: 0 })],
-  [
-    "an ask below zero",
-    () => new EpochAccount(1, { poolSize: 1, rank: 0 }, 0, "floor").acquire(-1),
-  ],
-  [
-    "half a token given back",
-    () => new EpochAccount(1, { poolSize: 1, rank: 0 }, 0, "floor").acquire(1).deposit(0.5),
-  ],
+  ["an ask below zero", () => new EpochAccount(1, alone, 0, "floor").acquire(-1)],
+  ["half a token given back", () => new EpochAccount(1, alone, 0, "floor").acquire(1).deposit(0.5)],
 ])("%s is a mistake in a program", (_, call) => {
   expect(failureOf(call)).toMatch(/^INVARIANT: /);
 });

@@ -26,7 +26,7 @@ export type { RateMeterOptions } from "./rate/rate-meter.ts";
 
 // The throttled: whose turn is next, and what holds a connection back.
 export { FairQueue } from "./fair/fair-queue.ts";
-export type { Cost, FairQueueOptions, Purse } from "./fair/fair-queue.ts";
+export type { Cost, FairQueueOptions, FlowRef, Purse } from "./fair/fair-queue.ts";
 export { ThrottleTracker } from "./throttle/tracker.ts";
 export type { TrackerChange } from "./throttle/tracker.ts";
 

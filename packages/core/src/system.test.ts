@@ -1,7 +1,9 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { systemTimer } from "./system.ts";
 
-/** The only real time in the suite. */
+// The only real time in the suite.
+
 test("the real timer wakes nobody early and an abort ends a sleep of months", async () => {
   const beforeMs = systemTimer.now();
   await systemTimer.sleep(3);
@@ -12,4 +14,12 @@ test("the real timer wakes nobody early and an abort ends a sleep of months", as
   controller.abort("stop");
   await expect(asleep).rejects.toBe("stop");
   await expect(systemTimer.sleep(1, controller.signal)).rejects.toBe("stop");
+});
+
+test("a sleep that has ended no longer listens to its signal", async () => {
+  const { signal } = new AbortController();
+  const asleep = systemTimer.sleep(1, signal);
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  await asleep;
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });

@@ -39,7 +39,7 @@ async function sleepUntil(wakeAtMs: number, signal: AbortSignal | undefined): Pr
     // Node may fire a timer up to a millisecond early; the contract is never.
     const leftMs = Math.ceil(wakeAtMs - performance.now());
     signal?.throwIfAborted();
-    if (leftMs <= 0) return;
+    if (!(leftMs > 0)) return;
     await timeout(Math.min(leftMs, TIMEOUT_MAX_MS), signal);
   }
 }

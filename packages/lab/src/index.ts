@@ -2,7 +2,7 @@
 export { loadScenario } from "./scenario/load.ts";
 export { simulate } from "./simulate.ts";
 export type { Result, Simulation } from "./simulate.ts";
-export type { Column, Outcome, Row, Scenario } from "./scenario/kind.ts";
+export type { Column, Run, Row, Scenario } from "./scenario/kind.ts";
 export type { Expectations, Miss } from "./scenario/expect.ts";
 
 // What people see of a run.

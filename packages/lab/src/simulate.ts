@@ -1,7 +1,7 @@
 import { renderSvg } from "./chart/svg.ts";
 import { missedOf } from "./scenario/expect.ts";
 import type { Miss } from "./scenario/expect.ts";
-import type { Outcome, Row, Scenario } from "./scenario/kind.ts";
+import type { Run, Row, Scenario } from "./scenario/kind.ts";
 
 /** What a run came to: the object that `sluice simulate --json` prints. */
 export interface Result {
@@ -15,7 +15,7 @@ export interface Result {
 
 export interface Simulation {
   readonly result: Result;
-  readonly outcome: Outcome;
+  readonly run: Run;
   /** Draws the chart; not done before it is asked for. */
   readonly svg: () => string;
 }
@@ -23,12 +23,12 @@ export interface Simulation {
 /** Runs a scenario in virtual time. The same scenario gives the same result on any machine. */
 export function simulate(scenario: Scenario): Simulation {
   const { kind, title, expect } = scenario;
-  const outcome = scenario.run();
-  const { rows, verdict } = outcome;
+  const run = scenario.run();
+  const { rows, verdict } = run;
   const found = { kind, title, rows, ...(verdict && { verdict }) };
   return {
     result: { ...found, missed: missedOf(expect, found) },
-    outcome,
-    svg: () => renderSvg(outcome.chart()),
+    run,
+    svg: () => renderSvg(run.chart()),
   };
 }

@@ -49,6 +49,11 @@ const WRONG: readonly [string, string, number, RegExp][] = [
     /"burn"; expected tokens/,
   ],
   ["too many steps", steps("  - { repeat: 1000000000, steps: [{ op: tokens }] }"), 3, /more than/],
+  ["a repeat of nothing", steps("  - { repeat: 5000000000, steps: [] }"), 3, /more than/],
+  ["too many grants", manyGrants(), 4, /come to 6000000 grants; expected at most/],
+  ["a key with a line break", '{"kind":"bucket",\n"a\\nb":1}', 2, /\["a\\nb"\] is not known/],
+  ["a title of two lines", 'title: "a\\nb"\nkind: bucket\n', 1, /title .*; expected one line/],
+  ["an alias of much", manyAliases(), 3, /more than 5000000 values/],
   ["an unknown kind", "title: x\nkind: buckte\n", 2, /"buckte"; expected one of bucket/],
   ["no kind", "title: x\n", 1, /kind is missing; expected one of bucket/],
   ["a list", "- kind: bucket\n", 1, /expected a map/],
@@ -66,7 +71,7 @@ const WRONG: readonly [string, string, number, RegExp][] = [
     "1 MB of YAML",
     `kind: bucket\nsteps:\n${"  - { op: tokens }\n".repeat(55_000)}`,
     1,
-    /bytes; at most/,
+    /bytes; expected at most/,
   ],
   ["deep YAML", `kind: bucket\nbucket: ${"[".repeat(20_000)}`, 2, /nested too deeply/],
   ["deep JSON", `{"a":${"[".repeat(1e5)}${"]".repeat(1e5)}}`, 1, /nested deeper than/],
@@ -140,6 +145,17 @@ function aliasBomb(): string {
   return levels
     .map((name, i) => `${name}: &${name} [${`*${levels[i - 1] ?? ""}, `.repeat(i && 9)}x]`)
     .join("\n");
+}
+
+function manyAliases(): string {
+  const values = Array.from({ length: 100_000 }, () => "1").join();
+  const aliases = Array.from({ length: 60 }, () => "*a").join();
+  return `kind: bucket\nbucket: { rate: 1 }\na: &a [${values}]\nb: [${aliases}]\n`;
+}
+
+function manyGrants(): string {
+  const calls = Array.from({ length: 6000 }, () => "{t: 1}").join();
+  return `kind: ramp\nrateLimit: { max: 1 }\nmembers: 1000\ncalls: [${calls}]\n`;
 }
 
 function errorOf(text: string): ConfigError {

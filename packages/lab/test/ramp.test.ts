@@ -169,6 +169,21 @@ test("with rotation a pool that changes size within a second still hands out the
   expect(rows.map(({ granted }) => granted)).toEqual([[3, 3], [5], [3], [2, 2, 2, 2]]);
 });
 
+test("a call that opens a second with another size leaves the last one to those who were there", () => {
+  const ceilings = [
+    // 8 of 10 were used; among three there would have been no share of the other 2.
+    "{ t: 0, ask: 4 }, { t: 1, members: 3, ask: all }",
+    // All that was in a share was used; one alone would also have had the eleventh.
+    "{ t: 0, ask: all }, { t: 1, ask: all }, { t: 2, members: 1, ask: all }",
+  ].map((calls) => {
+    const rateLimit = `{ max: 20, min: 10, rampUpDuration: 10s, modes: { ${usedBy(100)} } }`;
+    return rowsOf(
+      `kind: ramp\nrateLimit: ${rateLimit}\nmembers: 2\ndivision: floor\ncalls: [${calls}]`,
+    ).at(-1)?.ceiling;
+  });
+  expect(ceilings).toEqual([10, 12]);
+});
+
 test("rotation hands out the whole ceiling, and to everybody in turn", () => {
   const calls = Array.from({ length: 6 }, (_, t) => `{ t: ${t}, ask: all }`).join();
   const rows = rowsOf(`kind: ramp\nrateLimit: { max: 2, min: 2 }\nmembers: 3\ncalls: [${calls}]`);

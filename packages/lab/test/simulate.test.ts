@@ -26,6 +26,17 @@ test("drawing a chart does not change what is drawn", () => {
   expect(JSON.stringify(simulation.result)).toBe(before);
 });
 
+test("a bucket's chart also shows what its resolution holds back", () => {
+  const scenario = loadScenario(
+    `kind: bucket
+bucket: { rate: 1000, initialTokens: 0, resolutionMs: 16 }
+steps: [{ repeat: 3, steps: [{ advanceMs: 9 }, { op: tokens }] }]`,
+    "a.yaml",
+  );
+  const [balance] = scenario.run().chart().series;
+  expect(balance?.points.map(({ y }) => y)).toEqual([0, 9, 18, 27]);
+});
+
 test("every expectation that is missed is told at once", () => {
   const expected = `{ "rows[0].value": 2, "rows[1].value": [1, 3], "rows[2]": 1, "rows[0].op": tokens }`;
   const { result } = run(bucket("  - { op: tokens }\n  - { op: pauseMs }", expected));
@@ -68,4 +79,15 @@ expect: { verdict.speed: 3 }`;
     "converged at time=10, speed=0",
     "missed: verdict.speed: expected 3, found 0",
   ]);
+});
+
+test("traffic that decreases ends at nothing", () => {
+  const { result } = run(
+    `kind: busy
+rule: table
+offered: { shape: linear_decrease, start: 250, step: 100 }
+busy: { shape: steady, start: 0 }`,
+  );
+  const sent = (result.rows as { rps: number }[]).map(({ rps }) => rps);
+  expect(sent.slice(0, 4)).toEqual([150, 50, 0, 0]);
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -66,6 +66,12 @@ describe("sluice simulate", () => {
     });
     expect([status, stderr]).toEqual([0, ""]);
   });
+});
+
+test.skipIf(!existsSync("/dev/full"))("a full disk is told in one line", () => {
+  const command = `node ${bin} simulate ${goBackN} > /dev/full`;
+  const { status, stderr } = spawnSync("bash", ["-c", command], { cwd: root, encoding: "utf8" });
+  expect([status, stderr]).toEqual([1, "the result cannot be written: ENOSPC\n"]);
 });
 
 describe("wrong usage exits with 2 and one clear line, without a stack trace", () => {

@@ -67,3 +67,10 @@ test.each([
   expect(moves.slice(0, 5)).toEqual(["open", "cut", "cut", "recover", "recover"]);
   expect(moves.at(-1)).toBe("open");
 });
+
+test.each([
+  ["tables", tableRule({ rate: 3 }), 2],
+  ["prose", proseRule({ rate: 3 }), 1],
+])("by the %s a limit that busy answers leave where it was is not cut", (_, rule, busy) => {
+  expect(rule(2500, { sent: 5000, busy })).toEqual({ limit: 2500, move: "recover" });
+});

@@ -68,6 +68,13 @@ test("a clock that steps back starts no new second", () => {
   expect([limitAt(0), limitAt(4000), limitAt(5999)]).toEqual([limit, limit, limit]);
 });
 
+test("busy answers that come a second late still cut", () => {
+  const { send, limitAt } = setUp(proseRule({ rate: 3 }));
+  send(0, 100);
+  send(1100, 0, 100);
+  expect(limitAt(2000)).toBe(50);
+});
+
 // The prose halves what was sent, which is nothing in a second in which only a late answer comes;
 // a limit of 0 would then stay, because no factor makes it grow.
 test("a busy answer to a request of an earlier second does not close the way for ever", () => {

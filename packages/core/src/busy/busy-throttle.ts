@@ -1,7 +1,7 @@
 import type { Reason } from "../reason.ts";
 import type { Clock } from "../time.ts";
 import { LIMIT_MAX } from "./busy-rule.ts";
-import type { BusyMove, BusyRule, BusySecond } from "./busy-rule.ts";
+import type { BusyLimit, BusyMove, BusyRule, BusySecond } from "./busy-rule.ts";
 
 const SECOND_MS = 1000;
 
@@ -22,6 +22,7 @@ export class BusyThrottle {
   #move: BusyMove = "open";
   #second = 0;
   #sent = 0;
+  #sentBefore = 0;
   #busy = 0;
 
   constructor(clock: Clock, rule: BusyRule) {
@@ -31,30 +32,32 @@ export class BusyThrottle {
   }
 
   /** Requests allowed in this second, and what last happened to that number. */
-  state(): { readonly limit: number; readonly move: BusyMove } {
-    this.#catchUp();
+  state(nowMs: number = this.#clock.now()): BusyLimit {
+    this.#catchUp(nowMs);
     return { limit: this.#limit, move: this.#move };
   }
 
   /** Counts a request that is about to be sent, or gives the reason not to send it now. */
-  trySend(): Reason | undefined {
-    this.#catchUp();
+  trySend(nowMs: number = this.#clock.now()): Reason | undefined {
+    this.#catchUp(nowMs);
     if (this.#sent + 1 > this.#limit) return "peer-busy";
     this.#sent++;
     return undefined;
   }
 
-  /** An answer said busy. It counts in the second in which it comes. */
-  onBusy(): void {
-    this.#catchUp();
+  /** An answer said busy. It counts in the second in which it comes, if that or the last had a request. */
+  onBusy(nowMs: number = this.#clock.now()): void {
+    this.#catchUp(nowMs);
     this.#busy++;
   }
 
-  #catchUp(): void {
-    const second = Math.floor((this.#clock.now() - this.#startedAtMs) / SECOND_MS);
+  #catchUp(nowMs: number): void {
+    const second = Math.floor((nowMs - this.#startedAtMs) / SECOND_MS);
     if (second <= this.#second) return;
-    // An answer may come in a later second than its request, when nothing is sent.
-    this.#apply({ sent: this.#sent, busy: Math.min(this.#busy, this.#sent) });
+    // More answers than requests: they are late, and speak of the second before.
+    const sent = this.#busy > this.#sent ? Math.max(this.#sent, this.#sentBefore) : this.#sent;
+    this.#apply({ sent, busy: Math.min(this.#busy, sent) });
+    this.#sentBefore = second === this.#second + 1 ? this.#sent : 0;
     this.#sent = 0;
     this.#busy = 0;
     const quietSeconds = Math.min(second - this.#second - 1, QUIET_SECONDS_MAX);

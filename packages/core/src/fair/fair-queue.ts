@@ -7,7 +7,10 @@ export interface Cost {
 }
 
 export interface FairQueueOptions {
-  /** What a flow may release per turn; the dimension that is used up first ends the turn. */
+  /**
+   * What a flow may release per turn; the dimension that is used up first ends the turn. Best no
+   * less than the largest item: dearer heads are fair too, but each costs a look at every flow.
+   */
   readonly quantum: Cost;
   readonly maxFlows: number;
   readonly maxItemsPerFlow: number;
@@ -19,9 +22,21 @@ export interface Purse {
   charge(messages: number, bytes: number): void;
 }
 
-/** One producer's waiting items. */
+/** Whose items these are, such as one producer's, and what pays for them. */
+export interface FlowRef {
+  readonly id: string;
+  readonly purse: Purse;
+}
+
+interface Waiting<T> {
+  readonly item: T;
+  readonly cost: Cost;
+}
+
 interface Flow<T> {
-  readonly items: Fifo<{ readonly item: T; readonly cost: Cost }>;
+  readonly id: string;
+  readonly purse: Purse;
+  readonly items: Fifo<Waiting<T>>;
   hasTurn: boolean;
   /** Turns saved up towards a head that costs more than one. */
   credit: number;
@@ -31,9 +46,10 @@ interface Flow<T> {
  * Whose turn is next among the throttled: deficit round robin over messages and bytes.
  *
  * A turn is worth one quantum, and what a flow cannot use yet is saved for its head. So flows that
- * keep waiting get the same, within one quantum and one item, whatever the sizes; and if no item
- * costs more than a quantum, between two turns of one flow everybody else has had one. A flow's own
- * items leave in the order they came.
+ * keep waiting on one purse get the same, within one quantum and one item, whatever the sizes; and
+ * if no item costs more than a quantum, between two turns of one flow everybody else has had one.
+ * A flow's own items leave in the order they came. A purse without tokens holds up its own flows
+ * and no others.
  */
 export class FairQueue<T> {
   readonly #options: FairQueueOptions;
@@ -54,15 +70,20 @@ export class FairQueue<T> {
     return this.#size;
   }
 
-  /** Lets `item` wait its turn; false, and nothing changes, if there is no room for it. */
-  tryPush(flowId: string, item: T, cost: Cost): boolean {
+  /**
+   * Lets `item` wait its turn; false, and nothing changes, if there is no room for it. A flow that
+   * waits already keeps the purse it came with.
+   */
+  tryPush({ id, purse }: FlowRef, item: T, cost: Cost): boolean {
     requireCount(cost.messages);
     requireCount(cost.bytes);
-    let flow = this.#flows.get(flowId);
+    // Otherwise a turn would never end.
+    invariant(cost.messages + cost.bytes > 0, "an item costs something");
+    let flow = this.#flows.get(id);
     if (flow === undefined) {
       if (this.#flows.size >= this.#options.maxFlows) return false;
-      flow = { items: new Fifo(), hasTurn: false, credit: 0 };
-      this.#flows.set(flowId, flow);
+      flow = { id, purse, items: new Fifo(), hasTurn: false, credit: 0 };
+      this.#flows.set(id, flow);
     }
     if (flow.items.length >= this.#options.maxItemsPerFlow) return false;
     flow.items.push({ item, cost });
@@ -70,7 +91,7 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** Takes out everything that waits in `flowId`, in order: its producer has gone. */
+  /** Takes out everything that waits in a flow, in order: its producer has gone. */
   remove(flowId: string): T[] {
     const items = this.#flows.get(flowId)?.items;
     this.#flows.delete(flowId);
@@ -83,40 +104,45 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes out, turn by turn, what `purse` has tokens for, and charges it for each: the last may
-   * leave it in debt. Charging on release is what keeps the queue from emptying all at once.
+   * Takes out, turn by turn, what the flows' purses have tokens for, and charges them: the last
+   * item may leave a purse in debt. Charging on release is what keeps the queue from emptying all
+   * at once.
    */
-  release(purse: Purse, nowMs: number): T[] {
+  release(nowMs: number): T[] {
     const released: T[] = [];
-    while (this.#size > 0 && purse.hasTokens(nowMs)) {
-      const { item, cost } = this.#next();
-      purse.charge(cost.messages, cost.bytes);
-      released.push(item);
+    // A round that releases nothing: either every purse is empty, or every head is dear.
+    let passedOver = 0;
+    let isAnyDear = false;
+    for (;;) {
+      const flow = firstOf(this.#flows);
+      if (flow === undefined) return released;
+      if (passedOver >= this.#flows.size) {
+        if (!isAnyDear) return released;
+        this.#skipRounds(nowMs);
+        passedOver = 0;
+        isAnyDear = false;
+      }
+      if (!flow.purse.hasTokens(nowMs)) {
+        this.#moveToEnd(flow);
+        passedOver++;
+        continue;
+      }
+      const next = this.#takeTurn(flow);
+      if (next === undefined) {
+        flow.hasTurn = false;
+        this.#moveToEnd(flow);
+        passedOver++;
+        isAnyDear = true;
+        continue;
+      }
+      flow.purse.charge(next.cost.messages, next.cost.bytes);
+      released.push(next.item);
+      passedOver = 0;
+      isAnyDear = false;
     }
-    return released;
   }
 
-  #next(): { readonly item: T; readonly cost: Cost } {
-    for (let turnsEnded = 0; ; turnsEnded++) {
-      // A whole round released nothing: every head is dear. Skip the rounds that would not either.
-      if (turnsEnded === this.#flows.size) {
-        this.#skipRounds();
-        turnsEnded = 0;
-      }
-      for (const [flowId, flow] of this.#flows) {
-        const next = this.#takeTurn(flow);
-        if (next === undefined) this.#endTurn(flowId, flow);
-        else {
-          if (flow.items.length === 0) this.#flows.delete(flowId);
-          this.#size--;
-          return next;
-        }
-        break;
-      }
-    }
-  }
-
-  #takeTurn(flow: Flow<T>): { readonly item: T; readonly cost: Cost } | undefined {
+  #takeTurn(flow: Flow<T>): Waiting<T> | undefined {
     if (!flow.hasTurn) {
       flow.hasTurn = true;
       flow.credit++;
@@ -124,21 +150,23 @@ export class FairQueue<T> {
     const price = this.#price(flow);
     if (flow.credit < price) return undefined;
     flow.credit -= price;
-    return flow.items.shift();
+    const next = flow.items.shift();
+    if (flow.items.length === 0) this.#flows.delete(flow.id);
+    this.#size--;
+    return next;
   }
 
-  #endTurn(flowId: string, flow: Flow<T>): void {
-    flow.hasTurn = false;
-    this.#flows.delete(flowId);
-    this.#flows.set(flowId, flow);
+  #moveToEnd(flow: Flow<T>): void {
+    this.#flows.delete(flow.id);
+    this.#flows.set(flow.id, flow);
   }
 
-  #skipRounds(): void {
-    let roundsToFirst = Infinity;
-    for (const flow of this.#flows.values()) {
-      roundsToFirst = Math.min(roundsToFirst, Math.ceil(this.#price(flow) - flow.credit));
-    }
-    for (const flow of this.#flows.values()) flow.credit += roundsToFirst - 1;
+  /** Saves up, for all who could pay, the turns until the first of them can go. */
+  #skipRounds(nowMs: number): void {
+    const able = [...this.#flows.values()].filter(({ purse }) => purse.hasTokens(nowMs));
+    const rounds = able.map((flow) => Math.ceil(this.#price(flow) - flow.credit));
+    const skipped = rounds.reduce((a, b) => Math.min(a, b)) - 1;
+    for (const flow of able) flow.credit += skipped;
   }
 
   /** Of the head, in turns. */
@@ -148,4 +176,8 @@ export class FairQueue<T> {
     const { quantum } = this.#options;
     return Math.max(cost.messages / quantum.messages, cost.bytes / quantum.bytes);
   }
+}
+
+function firstOf<V>(map: ReadonlyMap<string, V>): V | undefined {
+  return map.values().next().value;
 }

@@ -65,6 +65,13 @@ test.each([
     "0 1! 2! 3! 4! 5 6 7! 8! 9! 10!",
     "0 0 0 0 1 0 0 0 1 1 1",
   ],
+  [
+    "what is beyond the top is cut off before the way down",
+    { min: 0, max: 10, rampUpMs: 6500 },
+    goBackN(0, 100),
+    "0 1! 2! 3! 4! 5! 6! 7! 8",
+    "0 1 3 4 6 7 9 10 8",
+  ],
   // Edges.
   ["no ramp-up", { min: 10, max: 50, rampUpMs: 0 }, goBackN(0, 100), "0 1! 2! 3", "10 50 50 10"],
   ["min = max", { min: 7, max: 7, rampUpMs: 1000 }, goBackN(0, 100), "0 1! 2 9 10!", "7 7 7 7 7"],
@@ -90,6 +97,17 @@ test.each([
     expect(ramp.enter(1000, NONE).ceiling).toBe(ceiling);
     expect(ramp.enter(1001, ALL).ceiling).toBe(Math.min(110, ceiling + 10));
   }
+});
+
+test.each<RampModeOptions>([
+  { kind: "scheduled" },
+  { kind: "relaxed" },
+  onlyIfUsed,
+  goBackN(0, 100),
+])("the first call starts the ramp and those after it in its second hold it: $kind", (kind) => {
+  const ramp = new Ramp({ ...TEN_STEPS, mode: kind }, { epoch: 7 });
+  const steps = [ramp.peek(7, ALL), ramp.enter(7, ALL), ramp.enter(7, ALL), ramp.enter(7, NONE)];
+  expect(steps.map(({ step }) => step)).toEqual(["start", "start", "hold", "hold"]);
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import { memoryUsage } from "node:process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KeyedBuckets } from "./keyed-buckets.ts";
@@ -122,6 +123,25 @@ test("keys that come and go are forgotten as others come, so that few are held",
   }
   // A key is full after 100 others; two are looked at for each that comes.
   expect(most).toBeLessThanOrEqual(300);
+});
+
+test("keys that come and go take no more memory than those held at once", () => {
+  let nowMs = 0;
+  const keyed = new KeyedBuckets({ now: () => nowMs }, { rate: 10, capacity: 1 });
+  const before = memoryUsage().arrayBuffers;
+  for (let i = 0; i < 1_000_000; i++) {
+    nowMs += 1;
+    keyed.chargeAndCheck(`key ${i}`, 1);
+  }
+  // A million rows are 24 MB.
+  expect(memoryUsage().arrayBuffers - before).toBeLessThan(2e6);
+});
+
+test("the debt of a key ends where doubles end to count", () => {
+  const keyed = new KeyedBuckets({ now: () => 0 }, { rate: 10 });
+  keyed.chargeAndCheck("a", 2 ** 53);
+  keyed.chargeAndCheck("a", 2 ** 53);
+  expect(keyed.tokens("a")).toBe(-(2 ** 53));
 });
 
 test("a key that takes a forgotten one's place inherits nothing from it", () => {

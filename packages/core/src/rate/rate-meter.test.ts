@@ -37,3 +37,9 @@ test("what came in each part of the window is forgotten with that part", () => {
   const totals = Array.from({ length: 11 }, (_, i) => meter.perSecond(1000 + i * 100));
   expect(totals).toEqual([1023, 1022, 1020, 1016, 1008, 992, 960, 896, 768, 512, 0]);
 });
+
+test("a clock that steps back does not change the rate", () => {
+  const meter = new RateMeter({ now: () => 0 }, { windowMs: 1000, slices: 10 });
+  meter.record(100, 0);
+  expect([1000, 500, 50].map((nowMs) => meter.perSecond(nowMs))).toEqual([100, 100, 100]);
+});

@@ -143,3 +143,11 @@ test("a bucket left for a year lacks the token that is a nanosecond short", () =
   );
   expect(bucket.tokens(YEAR_NANOS / 1e6)).toBe(YEAR_NANOS / 4 - 1);
 });
+
+// From 2^33 ms (99 days) to 2^53 ns a clock's steps are two nanoseconds, a bucket's still one.
+test("a token is there at the first instant after it is due, also where instants are sparse", () => {
+  const startMs = 2 ** 33;
+  const options = { rate: 1, periodMs: 2e-6, initialTokens: 0, resolutionMs: 0 };
+  const bucket = new TokenBucket({ now: () => startMs }, options);
+  expect(bucket.tokens(startMs + 2 ** -19)).toBe(1);
+});

@@ -45,6 +45,13 @@ test("tokens are added only when more than the resolution has passed", () => {
   expect([16, NANO_MS, 16, NANO_MS].map(tokensAfter)).toEqual([0, 16, 16, 32]);
 });
 
+// As doubles, a million times 4.1 is just below 4,100,000 and a million times 16.1 just above.
+test.each([4.1, 16.1])("a resolution of %d ms is exact to the nanosecond", (resolutionMs) => {
+  const { bucket } = setUp({ rate: 1000, initialTokens: 0, resolutionMs });
+  const tokens = [resolutionMs, resolutionMs + NANO_MS].map((nowMs) => bucket.tokens(nowMs));
+  expect(tokens).toEqual([0, Math.floor(resolutionMs)]);
+});
+
 test("a rate whose token takes longer than the resolution gives each token when it is due", () => {
   const { bucket } = setUp({ rate: 3, initialTokens: 0, capacity: 10 });
   const instants = [333.333333, 333.333334, 666.666666, 666.666667, 999.999999, 1000];
@@ -63,10 +70,11 @@ test("what overflows a full bucket does not pay for the charge of the same call"
   expect(bucket.tokens(120_000)).toBe(-50);
 });
 
-test("a start above the capacity is kept until time flows over", () => {
-  const { bucket, tokensAfter } = setUp({ rate: 10, capacity: 10, initialTokens: 50 });
+test("a start above the capacity is kept until the first new token flows over", () => {
+  const { bucket } = setUp({ rate: 3, capacity: 10, initialTokens: 50 });
   bucket.charge(20);
-  expect([tokensAfter(0), tokensAfter(99), tokensAfter(1)]).toEqual([30, 30, 10]);
+  const instants = [0, 333.333333, 333.333334];
+  expect(instants.map((nowMs) => bucket.tokens(nowMs))).toEqual([30, 30, 10]);
 });
 
 test("the charge that takes the last token leaves none, the one before leaves one", () => {

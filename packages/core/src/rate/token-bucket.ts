@@ -10,9 +10,9 @@ export interface TokenBucketOptions {
   readonly periodMs?: number;
   /** Most tokens the bucket gathers; the rate, and following it, unless given. */
   readonly capacity?: number;
-  /** Balance at the start; the rate unless given. More than the capacity is kept until spent. */
+  /** Balance at the start; the rate unless given. More than the capacity lasts until a refill. */
   readonly initialTokens?: number;
-  /** Where a pause ends; 1 % of the capacity unless given, and never less than one token. */
+  /** Where a pause ends; 1 % of the capacity unless given. At least one token, at most a full bucket. */
   readonly targetTokens?: number;
   /** Tokens are added at most this often; 16 unless given, 0 keeps the balance always current. */
   readonly resolutionMs?: number;
@@ -106,6 +106,7 @@ export class TokenBucket {
 
   /** What `tryAcquire` would answer. */
   canTake(count: number, nowMs?: number): boolean {
+    if (count >>> 0 !== count) requireCount(count);
     this.#touch(nowMs);
     return this.#balance >= count || this.#balance >= this.#capacity;
   }
@@ -122,7 +123,8 @@ export class TokenBucket {
 
   /**
    * Milliseconds until the bucket holds its target, or `until` tokens; 0 if it does. Whoever waits
-   * that long, and longer than the resolution, finds them there if nobody else took any.
+   * that long, and longer than the resolution, finds them there if nobody else took any. More than
+   * the capacity never are.
    */
   pauseMs(until: number = Math.max(1, this.#targetTokens), nowMs?: number): number {
     requireCount(until);
@@ -190,5 +192,5 @@ export class TokenBucket {
 }
 
 function targetTokens(options: TokenBucketOptions, capacity: number): number {
-  return options.targetTokens ?? Math.floor(capacity / 100);
+  return Math.min(options.targetTokens ?? Math.floor(capacity / 100), capacity);
 }

@@ -3,7 +3,7 @@ import type { BusyRule, Recovery } from "@sluice/core";
 import * as v from "valibot";
 import { real, field, map, oneOf } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
-import type { Kind, Outcome } from "../scenario/kind.ts";
+import type { Kind, Run } from "../scenario/kind.ts";
 import { busyShape, trafficShape } from "./traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -15,11 +15,10 @@ interface BusyRow {
   readonly limit: number;
 }
 
-/** Seconds of the document's simulation: the last busy one, the first and the last to recover in. */
+/** Seconds of the document's simulation: the last busy one, and the last to recover in. */
 const BUSY_UNTIL = 9;
-const RECOVERY_FROM = 11;
 const RECOVERY_UNTIL = 30;
-/** The speed of a recovery is counted from the second that is left out between the two. */
+/** Left out between the two; the speed of a recovery is counted from here. */
 const RECOVERY_BASE = 10;
 
 export const busyKind: Kind = defineKind(
@@ -29,7 +28,7 @@ export const busyKind: Kind = defineKind(
     offered: trafficShape(),
     busy: busyShape(),
   },
-  ({ rule, recover, offered, busy, title }): Outcome => {
+  ({ rule, recover, offered, busy, title }): Run => {
     const next = rule === "table" ? tableRule(recover) : proseRule(recover);
     const { rows, convergedAt } = simulate(next, offered, busy);
     const speed = convergedAt === undefined ? undefined : convergedAt - RECOVERY_BASE;
@@ -95,7 +94,7 @@ function simulate(
   }
   let time = RECOVERY_BASE;
   while (throttled !== 0 && time <= RECOVERY_UNTIL) {
-    time = Math.max(time + 1, RECOVERY_FROM);
+    time++;
     // Not rounded here, unlike before: so the tables count.
     const sent = Math.min(offered(time), limit);
     throttled = offered(time) - sent;

@@ -1,12 +1,15 @@
 import * as v from "valibot";
 import { real, field, list, map, oneOf, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
-import type { Kind, Outcome } from "../scenario/kind.ts";
+import type { Kind, Run } from "../scenario/kind.ts";
 import { isLook, LockstepPool } from "./lockstep-pool.ts";
 import type { PoolCall } from "./lockstep-pool.ts";
 import { rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 1000;
+
+/** Grants in all rows together: as many as can be held and printed. */
+const MAX_GRANTS = 5_000_000;
 
 const call = v.pipe(
   map({
@@ -36,7 +39,7 @@ export const rampKind: Kind = defineKind(
     rateLimit: rateLimit(),
     members: v.optional(whole(1, MAX_MEMBERS), 1),
     division: v.optional(oneOf("rotate", "floor"), "rotate"),
-    resumeFrom: v.optional(real(0)),
+    resumeFrom: v.optional(real(0, 2 ** 53)),
     constructedAt: v.optional(real(0), 0),
     calls: v.pipe(
       list(call, 1_000_000),
@@ -52,7 +55,7 @@ export const rampKind: Kind = defineKind(
       }),
     ),
   },
-  (scenario): Outcome => {
+  (scenario): Run => {
     const pool = new LockstepPool(scenario);
     const rows = scenario.calls.map((each) => pool.call(each));
     const looks = scenario.calls.map(isLook);
@@ -87,5 +90,13 @@ export const rampKind: Kind = defineKind(
         ],
       }),
     };
+  },
+  ({ members, calls }) => {
+    let size = members;
+    let grants = 0;
+    for (const each of calls) grants += size = each.members ?? size;
+    if (grants <= MAX_GRANTS) return [];
+    const message = `come to ${grants} grants; expected at most ${MAX_GRANTS}`;
+    return [{ path: ["calls"], message, isMissing: false }];
   },
 );

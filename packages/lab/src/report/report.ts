@@ -4,10 +4,10 @@ import type { Simulation } from "../simulate.ts";
 import { tableLines } from "./table.ts";
 
 /** What `sluice simulate` prints for people: title, table, verdict, and what was missed. */
-export function* reportLines({ result, outcome }: Simulation): Generator<string> {
+export function* reportLines({ result, run }: Simulation): Generator<string> {
   if (result.title !== "") yield result.title;
-  yield* tableLines(outcome.columns, outcome.rows.length);
-  if (outcome.closing !== undefined) yield outcome.closing;
+  yield* tableLines(run.columns, run.rows.length);
+  if (run.closing !== undefined) yield run.closing;
   for (const miss of result.missed) yield missLine(miss);
 }
 

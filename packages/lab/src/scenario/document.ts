@@ -1,6 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import type { Document, Node } from "yaml";
+import { jsonLineOf } from "./json-lines.ts";
 
 export type Path = readonly (string | number)[];
 
@@ -11,9 +12,15 @@ export interface ScenarioDocument {
   lineOf(path: Path): number;
 }
 
-/** Larger files are refused before they are parsed; a long run is written with `repeat`. */
+/**
+ * Larger files are refused before they are parsed. YAML takes a second for what JSON does at once,
+ * so long runs are generated as JSON.
+ */
 const YAML_MAX_BYTES = 512 * 1024;
-const JSON_MAX_BYTES = 4 * 1024 * 1024;
+const JSON_MAX_BYTES = 32 * 1024 * 1024;
+
+/** Aliases make much of little: values are counted as often as they are referred to. */
+const VALUES_MAX = 5_000_000;
 
 /** Far more than any scenario needs, far less than ends a stack. */
 const MAX_DEPTH = 50;
@@ -22,11 +29,7 @@ const MAX_DEPTH = 50;
 export function parseScenarioDocument(text: string, file: string): ScenarioDocument {
   const json = parseJson(text, file);
   if (json !== undefined) {
-    let located: ScenarioDocument | undefined;
-    const document = {
-      value: json,
-      lineOf: (path: Path): number => (located ??= parseYaml(text, file)).lineOf(path),
-    };
+    const document = { value: json, lineOf: (path: Path): number => jsonLineOf(text, path) };
     refuseOddities(document, file);
     return document;
   }
@@ -36,7 +39,6 @@ export function parseScenarioDocument(text: string, file: string): ScenarioDocum
   return document;
 }
 
-/** JSON is read by the faster parser; its lines are looked up only if one is asked for. */
 function parseJson(text: string, file: string): unknown {
   if (!text.trimStart().startsWith("{")) return undefined;
   requireSize(text, JSON_MAX_BYTES, file);
@@ -51,7 +53,7 @@ function parseJson(text: string, file: string): unknown {
 function requireSize(text: string, maxBytes: number, file: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return;
-  const advice = `at most ${maxBytes} are read; write long runs with repeat`;
+  const advice = `expected at most ${maxBytes}, or ${JSON_MAX_BYTES} as JSON`;
   throw new ConfigError(`the file has ${bytes} bytes; ${advice}`, { file, line: 1 });
 }
 
@@ -91,26 +93,23 @@ function valueOf(document: Document.Parsed, lines: LineCounter, file: string): u
 
 /** What no scenario has, and what follows could stumble over. */
 function refuseOddities(document: ScenarioDocument, file: string): void {
-  const odd = findOddity(document.value, []);
-  if (odd === undefined) return;
-  const line = odd.path.length > MAX_DEPTH ? 1 : document.lineOf(odd.path);
-  throw new ConfigError(odd.message, { file, line });
-}
-
-function findOddity(value: unknown, path: Path): { path: Path; message: string } | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  if (path.length > MAX_DEPTH) {
-    return { path, message: `the scenario is nested deeper than ${MAX_DEPTH} levels` };
-  }
-  for (const [name, child] of Object.entries(value) as [string, unknown][]) {
-    const below = [...path, Array.isArray(value) ? Number(name) : name];
-    if (name === "__proto__") {
-      return { path: below, message: `the key ${name} is not allowed anywhere` };
+  let values = 0;
+  const path: (string | number)[] = [];
+  const refuse = (message: string): never => {
+    throw new ConfigError(message, { file, line: document.lineOf(path.slice(0, MAX_DEPTH)) });
+  };
+  const walk = (value: unknown): void => {
+    if (++values > VALUES_MAX) refuse(`the scenario has more than ${VALUES_MAX} values`);
+    if (typeof value !== "object" || value === null) return;
+    if (path.length > MAX_DEPTH) refuse(`the scenario is nested deeper than ${MAX_DEPTH} levels`);
+    for (const [name, child] of Object.entries(value) as [string, unknown][]) {
+      path.push(Array.isArray(value) ? Number(name) : name);
+      if (name === "__proto__") refuse("the key __proto__ is not allowed anywhere");
+      walk(child);
+      path.pop();
     }
-    const found = findOddity(child, below);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  };
+  walk(document.value);
 }
 
 function offsetOf(document: Document.Parsed, path: Path): number {

@@ -8,10 +8,8 @@ const DURATION_MAX_MS = 1e12;
 export function map<const E extends v.ObjectEntries>(
   entries: E,
 ): v.StrictObjectSchema<E, v.ErrorMessage<v.StrictObjectIssue>> {
-  // Without a prototype, or `constructor` and its like would pass for known keys.
-  const own = Object.assign(Object.create(null) as object, entries);
   const known = Object.keys(entries).join(", ");
-  return v.strictObject(own, (issue) => {
+  return v.strictObject(entries, (issue) => {
     if (issue.expected === "never") return `is not known here; known keys: ${known || "none"}`;
     if (issue.expected === "Object") {
       return `is ${show(issue.input)}; expected a map with the keys ${known}`;
@@ -50,6 +48,16 @@ export function flag(): v.GenericSchema<boolean> {
 
 export function text(): v.GenericSchema<string> {
   return field((value) => typeof value === "string", "text");
+}
+
+/** Text that a terminal shows as it stands. */
+export function lineOfText(): v.GenericSchema<string> {
+  return field((value) => typeof value === "string" && !/\p{Cc}/u.test(value), "one line of text");
+}
+
+/** A length of time in milliseconds, for keys that end in Ms. */
+export function milliseconds(minMs: number): v.GenericSchema<number> {
+  return real(minMs, DURATION_MAX_MS);
 }
 
 /** A duration with its unit, in milliseconds. */

@@ -3,13 +3,13 @@ import type { Chart } from "../chart/chart.ts";
 import type { Path } from "./document.ts";
 import { expectations } from "./expect.ts";
 import type { Expectations } from "./expect.ts";
-import { map, text, whole } from "./fields.ts";
+import { lineOfText, map, text, whole } from "./fields.ts";
 
 /** One line of a result, as its kind defines it. */
 export type Row = object;
 
 /** What a run shows: rows for machines, columns of text for people, a chart for both. */
-export interface Outcome {
+export interface Run {
   readonly rows: readonly Row[];
   readonly verdict?: Readonly<Record<string, unknown>>;
   readonly columns: readonly Column[];
@@ -29,7 +29,7 @@ export interface Scenario {
   readonly kind: string;
   readonly title: string;
   readonly expect: Expectations;
-  readonly run: () => Outcome;
+  readonly run: () => Run;
 }
 
 /** What is wrong with a scenario: where it stands, and what would be right. */
@@ -53,15 +53,16 @@ interface CommonKeys {
 
 const commonKeys = {
   kind: text(),
-  title: v.optional(text(), ""),
+  title: v.optional(lineOfText(), ""),
   seed: v.optional(whole(0), 1),
   expect: v.optional(expectations(), {}),
 };
 
-/** A kind with these keys beside the common ones. */
+/** A kind with these keys beside the common ones. `check` finds what only several keys tell. */
 export function defineKind<T>(
   keys: { readonly [K in keyof T]: v.GenericSchema<unknown, T[K]> },
-  run: (scenario: T & CommonKeys) => Outcome,
+  run: (scenario: T & CommonKeys) => Run,
+  check: (scenario: T & CommonKeys) => Problem[] = () => [],
 ): Kind {
   const entries: v.ObjectEntries = { ...commonKeys, ...keys };
   const schema = map(entries);
@@ -69,6 +70,8 @@ export function defineKind<T>(
     const checked = v.safeParse(schema, value);
     if (!checked.success) return checked.issues.map(toProblem);
     const scenario = checked.output as T & CommonKeys;
+    const problems = check(scenario);
+    if (problems.length > 0) return problems;
     const { kind, title, expect } = scenario;
     return { kind, title, expect, run: () => run(scenario) };
   };

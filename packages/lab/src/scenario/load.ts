@@ -44,11 +44,14 @@ function wrong(path: Path, message: string): Problem[] {
   return [{ path, message, isMissing: false }];
 }
 
-/** A path as a person writes it: calls[3].use */
+/** A path as a person writes it: calls[3].use. Odd keys are quoted, so that it stays on a line. */
 function nameOf(path: Path): string {
   if (path.length === 0) return "the scenario";
   return path
-    .map((segment) => (typeof segment === "number" ? `[${segment}]` : `.${segment}`))
+    .map((segment) => {
+      if (typeof segment === "number") return `[${segment}]`;
+      return /^[\w-]+$/.test(segment) ? `.${segment}` : `[${JSON.stringify(segment)}]`;
+    })
     .join("")
     .replace(/^\./, "");
 }

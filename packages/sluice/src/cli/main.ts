@@ -24,9 +24,14 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    return 2;
+    if (error instanceof ConfigError) {
+      process.stderr.write(`${error.message}\n`);
+      return 2;
+    }
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall !== "write") throw error;
+    process.stderr.write(`the result cannot be written: ${code}\n`);
+    return 1;
   }
 }
 
