@@ -16,6 +16,7 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     // One process for all files is several times faster; no test may leave module state behind.
     isolate: false,
+    setupFiles: ["./test/seed.ts"],
     reporters: ["default", "./test/closing-line.ts"],
   },
 });

@@ -1,6 +1,6 @@
 import type { Level, RampBounds } from "./level.ts";
 
-/** What the ramp did with the level on entering an epoch: `start` is its first. */
+/** What the ramp did with the level on entering an epoch; `start`: the first call found it unmoved. */
 export type RampStep = "start" | "up" | "hold" | "down" | "gap";
 
 /** What happened in the last epoch that had a call. */

@@ -113,6 +113,7 @@ test.each([
   ["1 % of the capacity", { rate: 1000 }, 10],
   ["1 % of the capacity, rounded down", { rate: 100, capacity: 299 }, 20],
   ["the target", { rate: 100, targetTokens: 50 }, 500],
+  ["a full bucket where the target is above it", { rate: 10, targetTokens: 1000 }, 1000],
   ["one token where the target is none", { rate: 10, targetTokens: 0 }, 100],
 ])("a pause from nothing ends at %s", (_, options, pauseMs) => {
   const { bucket } = setUp({ ...options, initialTokens: 0 });

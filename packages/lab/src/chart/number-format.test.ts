@@ -38,6 +38,7 @@ test.each([
   [38.44, "38.4"],
   [-0.5, "−0.5"],
   [2e-9, "2e-9"],
+  [5e-324, "0"],
   [5e300, "5e300"],
 ])("%d within a text is %s", (value, text) => {
   expect(formatNumber(value)).toBe(text);

@@ -24,6 +24,8 @@ export function formatTicks(ticks: readonly number[]): string[] {
 /** One number within a text, to three digits or to the whole number below 10,000. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);
+  // What no power of ten is small enough to divide by; axes clamp it too.
+  if (size < 1e-300) return "0";
   const formatted = formatInUnit(value, size, exponentOf(size) - 2);
   return formatted.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
 }
