@@ -68,6 +68,16 @@ test.each(filesIn("docs/charts/"))("%s is what its scenario draws", (chart) => {
   expect(simulate(loadScenario(read(scenario), scenario)).svg()).toBe(read(chart));
 });
 
+test("every benchmark has results with machine and date", () => {
+  const results = read("bench/RESULTS.md");
+  const benches = [...read("bench/src/main.ts").matchAll(/\["(\w+)", bench/g)];
+  expect(benches.length).toBeGreaterThan(0);
+  for (const [, name] of benches) {
+    const section = results.split(`\n## ${name}: `)[1]?.split("\n## ")[0];
+    expect(section, name).toMatch(/cores, Node v\d+.*\d{4}-\d{2}-\d{2}/);
+  }
+});
+
 function fences(file: string, language: string): string[] {
   const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
   return [...read(file).matchAll(fence)].map(([, block = ""]) => block.trim());

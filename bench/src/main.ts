@@ -1,10 +1,14 @@
 import { benchBucket } from "./bucket/bench.ts";
+import { benchScenario } from "./scenario/bench.ts";
 import { parseOptions } from "./options.ts";
 import type { BenchOptions } from "./options.ts";
 
 type Bench = (options: BenchOptions) => Promise<string>;
 
-const BENCHES: ReadonlyMap<string, Bench> = new Map([["bucket", benchBucket]]);
+const BENCHES: ReadonlyMap<string, Bench> = new Map([
+  ["bucket", benchBucket],
+  ["scenario", benchScenario],
+]);
 
 const WRONG_USAGE = 2;
 
