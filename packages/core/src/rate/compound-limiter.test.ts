@@ -32,18 +32,21 @@ test("messages and bytes are always charged together, whichever is used up", () 
   );
 });
 
-test("what lacks either messages or bytes does not fit", () => {
+test("what lacks either messages or bytes is refused and charged to neither", () => {
   const limiter = new CompoundLimiter(clock, "topic-rate", {
     messages: { rate: 10 },
     bytes: { rate: 1000 },
   });
   limiter.charge(5, 500);
-  const fits = [
-    [5, 500],
+  const asks: readonly (readonly [number, number])[] = [
     [6, 500],
     [5, 501],
-  ].map(([messages = 0, bytes = 0]) => limiter.canTake(messages, bytes));
-  expect(fits).toEqual([true, false, false]);
+    [5, 500],
+    [1, 1],
+  ];
+  const answers = asks.map(([messages, bytes]) => limiter.tryAcquire(messages, bytes));
+  expect(answers).toEqual(["topic-rate", "topic-rate", undefined, "topic-rate"]);
+  expect([limiter.messages?.tokens(), limiter.bytes?.tokens()]).toEqual([0, 0]);
 });
 
 test("the pause lasts until both are back", () => {

@@ -43,6 +43,17 @@ export class CompoundLimiter {
     return messagesLeft && bytesLeft ? undefined : this.reason;
   }
 
+  /** Charges both or, if either is short, none and gives the reason. */
+  tryAcquire(
+    messages: number,
+    bytes: number,
+    nowMs: number = this.#clock.now(),
+  ): Reason | undefined {
+    if (!this.canTake(messages, bytes, nowMs)) return this.reason;
+    this.charge(messages, bytes);
+    return undefined;
+  }
+
   /** Whether both have what is asked, or are full. */
   canTake(messages: number, bytes: number, nowMs: number = this.#clock.now()): boolean {
     return (

@@ -135,5 +135,5 @@ function lineAt(lines: LineCounter, offset: number): number {
 }
 
 function oneLine(message: string): string {
-  return message.replaceAll(/\s+/g, " ");
+  return message.replaceAll(/[\s\p{Cc}]+/gu, " ");
 }
