@@ -100,6 +100,13 @@ describe("a wrong scenario gets one line with file, line and what would be right
   });
 });
 
+test("of several problems the first in the file is told, and one that is there before a missing one", () => {
+  const two = errorOf("kind: bucket\nsteps: 1\nbucket: { rate: 0 }\n");
+  const misspelt = errorOf("kind: bucket\nsteps: []\nbukket: { rate: 1 }\n");
+  expect(two.message).toMatch(/:2: steps is 1/);
+  expect(misspelt.message).toMatch(/:3: bukket is not known/);
+});
+
 test("any text is a scenario or a ConfigError, never another error", () => {
   const words = [
     "kind: bucket",
