@@ -16,6 +16,8 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     // One process for all files is several times faster; no test may leave module state behind.
     isolate: false,
+    // Some tests start processes, and a busy machine starts them slowly.
+    testTimeout: 60_000,
     setupFiles: ["./test/seed.ts"],
     reporters: ["default", "./test/closing-line.ts"],
   },

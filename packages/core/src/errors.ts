@@ -1,6 +1,7 @@
 /** What can go wrong, by a name that stays. Callers branch on these; messages are for people. */
 export type SluiceErrorCode = "CONFIG" | "INVARIANT";
 
+/** Whatever Sluice throws on purpose. */
 export abstract class SluiceError extends Error {
   abstract readonly code: SluiceErrorCode;
 }

@@ -9,8 +9,10 @@ import type { Clock, Timer } from "./time.ts";
 /** setTimeout fires at once for anything longer, so longer sleeps are made of several. */
 const TIMEOUT_MAX_MS = 2 ** 31 - 1;
 
+/** `performance.now()`: monotonic, whatever happens to the wall clock. */
 export const systemClock: Clock = { now: () => performance.now() };
 
+/** The same clock, with real sleep. A sleep keeps the process alive until it ends. */
 export const systemTimer: Timer = {
   now: () => performance.now(),
   sleep: (ms, signal) => sleepUntil(performance.now() + ms, signal),

@@ -13,6 +13,7 @@ export interface Result {
   readonly missed: readonly Miss[];
 }
 
+/** A scenario that was run. */
 export interface Simulation {
   readonly result: Result;
   readonly run: Run;

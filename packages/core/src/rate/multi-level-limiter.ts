@@ -3,6 +3,7 @@ import type { Clock } from "../time.ts";
 import type { CompoundLimiter } from "./compound-limiter.ts";
 import type { TokenBucket } from "./token-bucket.ts";
 
+/** How long to wait, and for whom. */
 export interface Pause {
   readonly pauseMs: number;
   readonly reason: Reason;
