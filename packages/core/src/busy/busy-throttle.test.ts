@@ -75,6 +75,18 @@ test("busy answers that come a second late still cut", () => {
   expect(limitAt(2000)).toBe(50);
 });
 
+test("late answers are judged by the second that had more requests, and older ones by none", () => {
+  const busier = setUp(proseRule({ rate: 3 }));
+  busier.send(0, 10);
+  busier.send(1000, 50, 51);
+  expect(busier.limitAt(2000)).toBe(25);
+  const older = setUp(proseRule({ rate: 3 }));
+  older.send(0, 100);
+  older.limitAt(1500);
+  older.send(2100, 0, 100);
+  expect(older.limitAt(3000)).toBe(LIMIT_MAX);
+});
+
 // The prose halves what was sent, which is nothing in a second in which only a late answer comes;
 // a limit of 0 would then stay, because no factor makes it grow.
 test("a busy answer to a request of an earlier second does not close the way for ever", () => {

@@ -225,6 +225,36 @@ test("a flow that is held up neither gains nor loses turns by it", () => {
   expect([...released, ...queue.release(0)].join("")).toBe("aabbaabb");
 });
 
+test("flows that wait on one purse get the same, whoever else waits on others", () => {
+  const flows = fc.array(fc.nat(2), { minLength: 2, maxLength: 6 });
+  const tokens = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 3, maxLength: 3 });
+  fc.assert(
+    fc.property(flows, tokens, fc.constantFrom(1, 2, 10), (purseOfFlow, perRelease, quantum) => {
+      const queue = new FairQueue<number>({ ...ROOMY, quantum: { messages: quantum, bytes: 1 } });
+      const purses = perRelease.map(() => purseOf(0));
+      const served = purseOfFlow.map(() => 0);
+      const push = (flow: number): void => {
+        const purse = purses[purseOfFlow[flow] as number] as Purse;
+        queue.tryPush({ id: `${flow}`, purse }, flow, UNIT);
+      };
+      for (const flow of served.keys()) for (let i = 0; i < 20; i++) push(flow);
+      for (let release = 0; release < 100; release++) {
+        for (const [i, purse] of purses.entries()) purse.tokens = perRelease[i] as number;
+        for (const flow of queue.release(0)) {
+          served[flow] = (served[flow] ?? 0) + 1;
+          push(flow);
+        }
+      }
+      for (const purse of perRelease.keys()) {
+        const shares = served.filter((_, flow) => purseOfFlow[flow] === purse);
+        if (shares.length === 0) continue;
+        expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(quantum + 1);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test("what there is no room for is refused, and there is room again once something left", () => {
   const queue = new SharedQueue<string>({
     quantum: { messages: 1, bytes: 1 },

@@ -16,7 +16,7 @@ export interface FairQueueOptions {
   readonly maxItemsPerFlow: number;
 }
 
-/** What pays for a release. `CompoundLimiter` and `MultiLevelLimiter` are such. */
+/** What pays for a release, and never throws. `CompoundLimiter` and `MultiLevelLimiter` are such. */
 export interface Purse {
   hasTokens(nowMs: number): boolean;
   charge(messages: number, bytes: number): void;
@@ -110,36 +110,41 @@ export class FairQueue<T> {
    */
   release(nowMs: number): T[] {
     const released: T[] = [];
-    // A round that releases nothing: either every purse is empty, or every head is dear.
-    let passedOver = 0;
-    let isAnyDear = false;
-    for (;;) {
-      const flow = firstOf(this.#flows);
-      if (flow === undefined) return released;
-      if (passedOver >= this.#flows.size) {
-        if (!isAnyDear) return released;
-        this.#skipRounds(nowMs);
-        passedOver = 0;
-        isAnyDear = false;
-      }
-      if (!flow.purse.hasTokens(nowMs)) {
-        this.#moveToEnd(flow);
-        passedOver++;
+    // Without tokens, and so for the rest of this call: set aside, or each round would meet them.
+    const held: Flow<T>[] = [];
+    let turnsEnded = 0;
+    // A Map's iterator comes also to the flows that are moved to its end.
+    for (const flow of this.#flows.values()) {
+      const left = this.#serve(flow, nowMs, released);
+      if (left === "nothing") continue;
+      this.#flows.delete(flow.id);
+      if (left === "unpaid") {
+        held.push(flow);
         continue;
       }
+      this.#flows.set(flow.id, flow);
+      if (++turnsEnded >= this.#flows.size) {
+        this.#skipRounds();
+        turnsEnded = 0;
+      }
+    }
+    for (const flow of held) this.#flows.set(flow.id, flow);
+    return released;
+  }
+
+  /**
+   * Releases what is left of a flow's turn, and tells what is left of the flow: nothing, a head that
+   * its purse does not pay for now, or one that is too dear for this turn.
+   */
+  #serve(flow: Flow<T>, nowMs: number, released: T[]): "nothing" | "unpaid" | "dear" {
+    while (flow.purse.hasTokens(nowMs)) {
       const next = this.#takeTurn(flow);
-      if (next === undefined) {
-        flow.hasTurn = false;
-        this.#moveToEnd(flow);
-        passedOver++;
-        isAnyDear = true;
-        continue;
-      }
+      if (next === undefined) return "dear";
       flow.purse.charge(next.cost.messages, next.cost.bytes);
       released.push(next.item);
-      passedOver = 0;
-      isAnyDear = false;
+      if (flow.items.length === 0) return "nothing";
     }
+    return "unpaid";
   }
 
   #takeTurn(flow: Flow<T>): Waiting<T> | undefined {
@@ -148,7 +153,10 @@ export class FairQueue<T> {
       flow.credit++;
     }
     const price = this.#price(flow);
-    if (flow.credit < price) return undefined;
+    if (flow.credit < price) {
+      flow.hasTurn = false;
+      return undefined;
+    }
     flow.credit -= price;
     const next = flow.items.shift();
     if (flow.items.length === 0) this.#flows.delete(flow.id);
@@ -156,17 +164,13 @@ export class FairQueue<T> {
     return next;
   }
 
-  #moveToEnd(flow: Flow<T>): void {
-    this.#flows.delete(flow.id);
-    this.#flows.set(flow.id, flow);
-  }
-
-  /** Saves up, for all who could pay, the turns until the first of them can go. */
-  #skipRounds(nowMs: number): void {
-    const able = [...this.#flows.values()].filter(({ purse }) => purse.hasTokens(nowMs));
-    const rounds = able.map((flow) => Math.ceil(this.#price(flow) - flow.credit));
-    const skipped = rounds.reduce((a, b) => Math.min(a, b)) - 1;
-    for (const flow of able) flow.credit += skipped;
+  /** Gives all flows at once the turns of the rounds in which none of them could go yet. */
+  #skipRounds(): void {
+    let roundsToFirst = Infinity;
+    for (const flow of this.#flows.values()) {
+      roundsToFirst = Math.min(roundsToFirst, Math.ceil(this.#price(flow) - flow.credit));
+    }
+    for (const flow of this.#flows.values()) flow.credit += roundsToFirst - 1;
   }
 
   /** Of the head, in turns. */
@@ -176,8 +180,4 @@ export class FairQueue<T> {
     const { quantum } = this.#options;
     return Math.max(cost.messages / quantum.messages, cost.bytes / quantum.bytes);
   }
-}
-
-function firstOf<V>(map: ReadonlyMap<string, V>): V | undefined {
-  return map.values().next().value;
 }

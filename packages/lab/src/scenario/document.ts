@@ -1,6 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import type { Document, Node } from "yaml";
+import { show } from "./fields.ts";
 import { jsonLineOf } from "./json-lines.ts";
 
 export type Path = readonly (string | number)[];
@@ -40,13 +41,17 @@ export function parseScenarioDocument(text: string, file: string): ScenarioDocum
 }
 
 function parseJson(text: string, file: string): unknown {
-  if (!text.trimStart().startsWith("{")) return undefined;
+  // JSON.parse takes a byte order mark for a mistake; the YAML parser does not.
+  const json = text.replace(/^\uFEFF/, "");
+  if (!json.trimStart().startsWith("{")) return undefined;
   requireSize(text, JSON_MAX_BYTES, file);
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // Not JSON: a YAML flow map begins with a brace too, and the YAML parser tells lines.
-    return undefined;
+    return JSON.parse(json) as unknown;
+  } catch (cause) {
+    // A YAML flow map begins with a brace too, and the YAML parser tells lines.
+    if (Buffer.byteLength(text) <= YAML_MAX_BYTES) return undefined;
+    const what = oneLine((cause as Error).message);
+    throw new ConfigError(`not valid JSON: ${what}`, { file, line: 1 }, { cause });
   }
 }
 
@@ -59,8 +64,13 @@ function requireSize(text: string, maxBytes: number, file: string): void {
 
 function parseYaml(text: string, file: string): ScenarioDocument {
   const lines = new LineCounter();
-  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true };
-  const document = parseDocument(text, options);
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    // Its own check takes a minute for a map of 50,000 keys.
+    uniqueKeys: false,
+  });
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
     const line = lineAt(lines, problem.pos[0]);
@@ -69,24 +79,46 @@ function parseYaml(text: string, file: string): ScenarioDocument {
     const what = isTooDeep ? "it is nested too deeply" : oneLine(problem.message);
     throw new ConfigError(`not valid YAML: ${what}`, { file, line });
   }
+  refuseDoubleKeys(document, lines, file);
   return {
     value: valueOf(document, lines, file),
     lineOf: (path) => lineAt(lines, offsetOf(document, path)),
   };
 }
 
+function refuseDoubleKeys(document: Document.Parsed, lines: LineCounter, file: string): void {
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          const line = lineAt(lines, key.range?.[0] ?? 0);
+          throw new ConfigError(`the key ${show(key.value)} stands twice in one map`, {
+            file,
+            line,
+          });
+        }
+        seen.add(key.value);
+      }
+    },
+  });
+}
+
 function valueOf(document: Document.Parsed, lines: LineCounter, file: string): unknown {
   try {
-    return document.toJS({ maxAliasCount: 100 });
+    // Aliased values are shared, not copied; how much they come to is counted below.
+    return document.toJS({ maxAliasCount: -1 });
   } catch (cause) {
     let line = 1;
     visit(document, {
       Alias: (_, alias) => {
+        if (alias.resolve(document) !== undefined) return undefined;
         line = lineAt(lines, alias.range?.[0] ?? 0);
         return visit.BREAK;
       },
     });
-    const message = "aliases must be defined before they are used, and expand to little";
+    const message = "an alias must be defined before it is used";
     throw new ConfigError(message, { file, line }, { cause });
   }
 }
@@ -102,12 +134,14 @@ function refuseOddities(document: ScenarioDocument, file: string): void {
     if (++values > VALUES_MAX) refuse(`the scenario has more than ${VALUES_MAX} values`);
     if (typeof value !== "object" || value === null) return;
     if (path.length > MAX_DEPTH) refuse(`the scenario is nested deeper than ${MAX_DEPTH} levels`);
-    for (const [name, child] of Object.entries(value) as [string, unknown][]) {
-      path.push(Array.isArray(value) ? Number(name) : name);
-      if (name === "__proto__") refuse("the key __proto__ is not allowed anywhere");
+    const step = (segment: string | number, child: unknown): void => {
+      path.push(segment);
+      if (segment === "__proto__") refuse("the key __proto__ is not allowed anywhere");
       walk(child);
       path.pop();
-    }
+    };
+    if (Array.isArray(value)) for (let i = 0; i < value.length; i++) step(i, value[i]);
+    else for (const [key, child] of Object.entries(value)) step(key, child);
   };
   walk(document.value);
 }

@@ -79,11 +79,12 @@ export function list<T>(
   );
 }
 
-/** A value as it would stand in the file, cut to a length that fits a line. */
+/** A value as it would stand in the file, cut to fit a line, with nothing that moves a cursor. */
 export function show(value: unknown): string {
   if (value === undefined) return "missing";
   const shown = typeof value === "number" ? String(value) : JSON.stringify(value);
-  return shown.length > 40 ? `${shown.slice(0, 37)}...` : shown;
+  const cut = shown.length > 40 ? `${shown.slice(0, 37)}...` : shown;
+  return cut.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?");
 }
 
 function isWithin(value: unknown, min: number, max: number): boolean {

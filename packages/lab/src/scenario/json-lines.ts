@@ -22,15 +22,17 @@ interface Place {
   readonly value: number;
 }
 
+/** The last one, if a key stands there twice: its value is the one that counts. */
 function findKey(text: string, object: number, key: string | number): Place | undefined {
+  let found: Place | undefined;
   let at = skipSpace(text, object + 1);
   while (text[at] === '"') {
     const end = skipString(text, at);
     const value = skipSpace(text, skipSpace(text, end) + 1);
-    if (JSON.parse(text.slice(at, end)) === key) return { offset: at, value };
+    if (JSON.parse(text.slice(at, end)) === key) found = { offset: at, value };
     at = skipComma(text, skipValue(text, value));
   }
-  return undefined;
+  return found;
 }
 
 function findItem(text: string, list: number, index: string | number): Place | undefined {

@@ -5,9 +5,6 @@ import type { Path } from "./document.ts";
 import { show } from "./fields.ts";
 import type { Problem, Scenario } from "./kind.ts";
 
-/** Only one problem is told, so that of thousands not each needs its line looked up. */
-const PROBLEMS_LOCATED_MAX = 100;
-
 /**
  * Checks the text of a scenario file, YAML or JSON. What is wrong comes as a `ConfigError` whose
  * message is one line: file, line, what was found, what would be right.
@@ -17,8 +14,7 @@ export function loadScenario(text: string, file: string): Scenario {
   const checked = check(document.value);
   if (!Array.isArray(checked)) return checked;
   const problems = checked.filter(({ isMissing }) => !isMissing);
-  const told = (problems.length > 0 ? problems : checked).slice(0, PROBLEMS_LOCATED_MAX);
-  const located = told.map((problem) => ({
+  const located = firstOfLists(problems.length > 0 ? problems : checked).map((problem) => ({
     message: `${nameOf(problem.path)} ${problem.message}`,
     line: document.lineOf(problem.path),
   }));
@@ -44,13 +40,26 @@ function wrong(path: Path, message: string): Problem[] {
   return [{ path, message, isMissing: false }];
 }
 
+/** Without those that stand behind another in the same list: only one problem is told. */
+function firstOfLists(problems: readonly Problem[]): Problem[] {
+  const lists = new Set<string>();
+  return problems.filter(({ path }) => {
+    const index = path.findIndex((segment) => typeof segment === "number");
+    if (index === -1) return true;
+    const list = JSON.stringify(path.slice(0, index));
+    const isFirst = !lists.has(list);
+    lists.add(list);
+    return isFirst;
+  });
+}
+
 /** A path as a person writes it: calls[3].use. Odd keys are quoted, so that it stays on a line. */
 function nameOf(path: Path): string {
   if (path.length === 0) return "the scenario";
   return path
     .map((segment) => {
       if (typeof segment === "number") return `[${segment}]`;
-      return /^[\w-]+$/.test(segment) ? `.${segment}` : `[${JSON.stringify(segment)}]`;
+      return /^[\w-]{1,60}$/.test(segment) ? `.${segment}` : `[${show(segment)}]`;
     })
     .join("")
     .replace(/^\./, "");
