@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CachedClock } from "./cached-clock.ts";
+import { TokenBucket } from "./rate/token-bucket.ts";
 
 /** A cached clock on a source that tells what it is told, with turns that end when told. */
 function setUp(startMs = 1000) {
@@ -60,6 +61,32 @@ test("time never goes back, and passes as in the source while that goes forward"
         if (stepMs > 0) expect(stepMs - passedMs).toBeLessThanOrEqual(16);
         expect(passedMs).toBeLessThanOrEqual(Math.max(0, stepMs));
         beforeMs = nowMs;
+      }
+    }),
+  );
+});
+
+test("a limit on it keeps its bound, with the longest turn added to every stretch", () => {
+  const rate = 100;
+  const turn = fc.record({ blockedMs: fc.nat(3000), asks: fc.nat(40), restMs: fc.nat(200) });
+  fc.assert(
+    fc.property(fc.array(turn, { minLength: 1, maxLength: 20 }), (turns) => {
+      const { clock, source, inNextTurn } = setUp();
+      const options = { rate, capacity: 20, initialTokens: 20, resolutionMs: 0 };
+      const bucket = new TokenBucket(clock, options);
+      const admittedAtMs: number[] = [];
+      for (const { blockedMs, asks, restMs } of turns) {
+        // The clock is read before the loop is blocked, which is the worst that can happen to it.
+        inNextTurn(source.nowMs + restMs);
+        source.nowMs += blockedMs;
+        for (let i = 0; i < asks; i++) if (bucket.tryAcquire(1)) admittedAtMs.push(source.nowMs);
+      }
+      const longestMs = Math.max(...turns.map(({ blockedMs }) => blockedMs));
+      for (const [first, fromMs] of admittedAtMs.entries()) {
+        for (const [i, untilMs] of admittedAtMs.slice(first).entries()) {
+          const broughtMs = untilMs - fromMs + longestMs;
+          expect(i + 1).toBeLessThanOrEqual(20 + Math.ceil((rate * broughtMs) / 1000));
+        }
       }
     }),
   );

@@ -10,8 +10,11 @@ export interface CachedClockOptions {
  * the bucket that asks for it.
  *
  * It never goes back: small steps back of the source are waited out, larger ones (a leap) re-base
- * it, so that time goes on from where it was. Leaps forward pass. A caller that stays in one turn
- * sees no time pass, so a bucket on this clock gives out less, never more, while the loop is busy.
+ * it, so that time goes on from where it was. Leaps forward pass.
+ *
+ * Who stays in one turn sees no time pass, and sees it all at once in the next. So a limit on this
+ * clock keeps its bound as if every stretch of time were longer by the longest turn in it. Where
+ * turns may be long and that is too much, give the limit the exact clock.
  */
 export class CachedClock implements Clock {
   readonly #source: Clock;

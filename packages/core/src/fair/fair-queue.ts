@@ -7,10 +7,7 @@ export interface Cost {
 }
 
 export interface FairQueueOptions {
-  /**
-   * What a flow may release per turn; the dimension that is used up first ends the turn. Best no
-   * less than the largest item: dearer heads are fair too, but each costs a look at every flow.
-   */
+  /** What a flow may release per turn; the dimension that is used up first ends the turn. */
   readonly quantum: Cost;
   readonly maxFlows: number;
   readonly maxItemsPerFlow: number;
@@ -47,9 +44,9 @@ interface Flow<T> {
  *
  * A turn is worth one quantum, and what a flow cannot use yet is saved for its head. So flows that
  * keep waiting on one purse get the same, within one quantum and one item, whatever the sizes; and
- * if no item costs more than a quantum, between two turns of one flow everybody else has had one.
- * A flow's own items leave in the order they came. A purse without tokens holds up its own flows
- * and no others.
+ * if no item costs more than a quantum, between two turns of one of them each other has had one. A
+ * flow's own items leave in the order they came. A purse without tokens holds up its own flows and
+ * no others.
  */
 export class FairQueue<T> {
   readonly #options: FairQueueOptions;

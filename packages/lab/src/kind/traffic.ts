@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { real, field, map, oneOf, whole } from "../scenario/fields.ts";
+import { field, map, oneOf, real, whole } from "../scenario/fields.ts";
 
 /** Requests, or answers, in second `time`. */
 export type Traffic = (time: number) => number;
