@@ -1,4 +1,7 @@
 import { benchBucket } from "./bucket/bench.ts";
+import { benchBusy } from "./busy/bench.ts";
+import { benchConcurrency } from "./concurrency/bench.ts";
+import { benchGate } from "./gate/bench.ts";
 import { benchScenario } from "./scenario/bench.ts";
 import { parseOptions } from "./options.ts";
 import type { BenchOptions } from "./options.ts";
@@ -7,6 +10,9 @@ type Bench = (options: BenchOptions) => Promise<string>;
 
 const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["bucket", benchBucket],
+  ["busy", benchBusy],
+  ["concurrency", benchConcurrency],
+  ["gate", benchGate],
   ["scenario", benchScenario],
 ]);
 
@@ -22,7 +28,7 @@ async function main(args: readonly string[]): Promise<number> {
     bench = benchNamed(options.bench);
   } catch (error) {
     const names = [...BENCHES.keys()].join(" | ");
-    const usage = `usage: npm run bench -- ${names} [--json] [--rounds 5] [--quick]`;
+    const usage = `usage: npm run bench -- ${names} [--json] [--rounds 5] [--quick] [--shipped]`;
     console.error(`${(error as Error).message.split("\n", 1).join("")}; ${usage}`);
     return WRONG_USAGE;
   }

@@ -6,6 +6,8 @@ export interface BenchOptions {
   /** One round of short slices: shows that everything runs, and the figures roughly. */
   readonly quick: boolean;
   readonly rounds: number;
+  /** Peers with the bounds that they have if nobody sets any, where a benchmark sets some. */
+  readonly shipped: boolean;
 }
 
 const ROUNDS_MAX = 100;
@@ -19,6 +21,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       json: { type: "boolean", default: false },
       quick: { type: "boolean", default: false },
       rounds: { type: "string" },
+      shipped: { type: "boolean", default: false },
     },
   });
   const [bench] = positionals;
@@ -29,5 +32,6 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       `--rounds is ${values.rounds}; it must be a whole number from 1 to ${ROUNDS_MAX}`,
     );
   }
-  return { bench, json: values.json, quick: values.quick, rounds };
+  const { json, quick, shipped } = values;
+  return { bench, json, quick, rounds, shipped };
 }

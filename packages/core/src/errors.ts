@@ -1,5 +1,5 @@
 /** What can go wrong, by a name that stays. Callers branch on these; messages are for people. */
-export type SluiceErrorCode = "CONFIG" | "INVARIANT";
+export type SluiceErrorCode = "CONFIG" | "INVARIANT" | "THROTTLED" | "DEADLINE" | "CLOSED";
 
 /** Whatever Sluice throws on purpose. */
 export abstract class SluiceError extends Error {

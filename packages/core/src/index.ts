@@ -7,7 +7,14 @@ export type { Clock, Timer } from "./time.ts";
 export { parseDurationMs } from "./duration.ts";
 
 // Why something waits, and what can go wrong.
-export { ConfigError, InvariantError, SluiceError } from "./errors.ts";
+export {
+  ConfigError,
+  InvariantError,
+  requireDuration,
+  requireNumber,
+  requireWhole,
+  SluiceError,
+} from "./errors.ts";
 export type { SluiceErrorCode, SourceLine } from "./errors.ts";
 export { REASONS } from "./reason.ts";
 export type { Reason } from "./reason.ts";
@@ -25,6 +32,7 @@ export { RateMeter } from "./rate/rate-meter.ts";
 export type { RateMeterOptions } from "./rate/rate-meter.ts";
 
 // The throttled: whose turn is next, and what holds a connection back.
+export { Fifo } from "./fair/fifo.ts";
 export { FairQueue } from "./fair/fair-queue.ts";
 export type { Cost, FairQueueOptions, FlowRef, Purse } from "./fair/fair-queue.ts";
 export { ThrottleTracker } from "./throttle/tracker.ts";
@@ -42,8 +50,36 @@ export type { Division, Seat } from "./share/share.ts";
 export { EpochAccount } from "./share/epoch-account.ts";
 export { Grant } from "./share/grant.ts";
 
+// How much a peer can take at once, found by its answers.
+export { ConcurrencyLimiter } from "./concurrency/limiter.ts";
+export type { ConcurrencyLimiterOptions, PermitWaiter } from "./concurrency/limiter.ts";
+export { Permit } from "./concurrency/permit.ts";
+export type { PermitIssuer } from "./concurrency/permit.ts";
+export type { Outcome } from "./concurrency/outcome.ts";
+export { Semaphore } from "./concurrency/semaphore.ts";
+export type { SemaphoreOptions } from "./concurrency/semaphore.ts";
+export type { Waiter } from "./concurrency/line.ts";
+export type {
+  LimitAlgorithm,
+  LimitBounds,
+  LimitCause,
+  LimitDecision,
+  Sample,
+} from "./concurrency/algorithm.ts";
+export { FixedLimit } from "./concurrency/fixed.ts";
+export { RfcLimit } from "./concurrency/rfc.ts";
+export type { RfcLimitOptions } from "./concurrency/rfc.ts";
+export { VectorLimit } from "./concurrency/vector.ts";
+export type { VectorLimitOptions } from "./concurrency/vector.ts";
+export { SluiceLimit } from "./concurrency/sluice.ts";
+export { Ewma } from "./concurrency/ewma.ts";
+
 // A peer that says busy.
-export { BusyThrottle } from "./busy/busy-throttle.ts";
+export { createBusyThrottle } from "./busy/create-busy-throttle.ts";
+export type { BusyRuleName, BusyThrottleOptions } from "./busy/create-busy-throttle.ts";
+export type { BusyState, BusyThrottle } from "./busy/busy-throttle.ts";
+export { PerSecondBusyThrottle } from "./busy/per-second-throttle.ts";
+export { ProbingBusyThrottle } from "./busy/probing-throttle.ts";
 export { LIMIT_MAX } from "./busy/busy-rule.ts";
 export type { BusyLimit, BusyMove, BusyRule, BusySecond, Recovery } from "./busy/busy-rule.ts";
 export { tableRule } from "./busy/table-rule.ts";

@@ -18,6 +18,9 @@ export const systemTimer: Timer = {
   sleep: (ms, signal) => sleepUntil(performance.now() + ms, signal),
 };
 
+/** Wall time, for the dates that peers send. It may jump: nothing is timed by it. */
+export const systemWallClock: Clock = { now: () => Date.now() };
+
 export const systemRandom: Random = { next: () => Math.random() };
 
 /** A clock that reads the real one once per turn of the event loop. */

@@ -8,4 +8,4 @@ export type { Expectations, Miss } from "./scenario/expect.ts";
 // What people see of a run.
 export { reportLines } from "./report/report.ts";
 export { renderSvg } from "./chart/svg.ts";
-export type { Axis, Chart, Series } from "./chart/chart.ts";
+export type { Axis, Chart, Panel, Series } from "./chart/chart.ts";

@@ -8,6 +8,7 @@ export interface Result {
   readonly kind: string;
   readonly title: string;
   readonly rows: readonly Row[];
+  readonly stats?: object;
   readonly verdict?: Readonly<Record<string, unknown>>;
   /** Expectations that were not met; none is success. */
   readonly missed: readonly Miss[];
@@ -25,8 +26,8 @@ export interface Simulation {
 export function simulate(scenario: Scenario): Simulation {
   const { kind, title, expect } = scenario;
   const run = scenario.run();
-  const { rows, verdict } = run;
-  const found = { kind, title, rows, ...(verdict && { verdict }) };
+  const { rows, stats, verdict } = run;
+  const found = { kind, title, rows, ...(stats && { stats }), ...(verdict && { verdict }) };
   return {
     result: { ...found, missed: missedOf(expect, found) },
     run,

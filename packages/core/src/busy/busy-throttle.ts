@@ -1,78 +1,24 @@
 import type { Reason } from "../reason.ts";
-import type { Clock } from "../time.ts";
-import { LIMIT_MAX } from "./busy-rule.ts";
-import type { BusyLimit, BusyMove, BusyRule, BusySecond } from "./busy-rule.ts";
+import type { BusyLimit } from "./busy-rule.ts";
 
-const SECOND_MS = 1000;
-
-/** Quiet seconds that are accounted for at once: more than a day, and still no time to do. */
-const QUIET_SECONDS_MAX = 100_000;
+/** Requests allowed a second, and what last happened to that number. */
+export type BusyState = BusyLimit;
 
 /**
- * Keeps a client within what its peer can take, judged by the busy answers of each second.
+ * Keeps a client within what its peer can take, judged by the answers that say busy.
  *
- * Nothing ticks: seconds that have passed are accounted for on the next call, the quiet ones
- * between as well, so a process that was frozen finds its limit recovered.
+ * Nothing ticks: time that has passed is accounted for on the next call. Every method takes the
+ * instant from `nowMs` if given; it must come from the throttle's clock.
  */
-export class BusyThrottle {
-  readonly #clock: Clock;
-  readonly #rule: BusyRule;
-  readonly #startedAtMs: number = 0;
-  #limit: number = LIMIT_MAX;
-  #move: BusyMove = "open";
-  #second = 0;
-  #sent = 0;
-  #sentBefore = 0;
-  #busy = 0;
-
-  constructor(clock: Clock, rule: BusyRule) {
-    this.#clock = clock;
-    this.#rule = rule;
-    this.#startedAtMs = clock.now();
-  }
-
-  /** Requests allowed in this second, and what last happened to that number. */
-  state(nowMs: number = this.#clock.now()): BusyLimit {
-    this.#catchUp(nowMs);
-    return { limit: this.#limit, move: this.#move };
-  }
-
+export interface BusyThrottle {
+  state(nowMs?: number): BusyState;
+  /** How long at least until one more may be sent; 0 is now. */
+  pauseMs(nowMs?: number): number;
   /** Counts a request that is about to be sent, or gives the reason not to send it now. */
-  trySend(nowMs: number = this.#clock.now()): Reason | undefined {
-    this.#catchUp(nowMs);
-    if (this.#sent + 1 > this.#limit) return "peer-busy";
-    this.#sent++;
-    return undefined;
-  }
-
-  /** An answer said busy. It counts in the second in which it comes, if that or the last had a request. */
-  onBusy(nowMs: number = this.#clock.now()): void {
-    this.#catchUp(nowMs);
-    this.#busy++;
-  }
-
-  #catchUp(nowMs: number): void {
-    const second = Math.floor((nowMs - this.#startedAtMs) / SECOND_MS);
-    if (second <= this.#second) return;
-    // More answers than requests: they are late, and speak of the second before.
-    const sent = this.#busy > this.#sent ? Math.max(this.#sent, this.#sentBefore) : this.#sent;
-    this.#apply({ sent, busy: Math.min(this.#busy, sent) });
-    this.#sentBefore = second === this.#second + 1 ? this.#sent : 0;
-    this.#sent = 0;
-    this.#busy = 0;
-    const quietSeconds = Math.min(second - this.#second - 1, QUIET_SECONDS_MAX);
-    for (let i = 0; i < quietSeconds; i++) {
-      const before = this.#limit;
-      this.#apply({ sent: 0, busy: 0 });
-      // What one quiet second leaves as it was, no number of them changes.
-      if (this.#limit === before) break;
-    }
-    this.#second = second;
-  }
-
-  #apply(second: BusySecond): void {
-    const { limit, move } = this.#rule(this.#limit, second);
-    this.#limit = limit;
-    this.#move = move;
-  }
+  trySend(nowMs?: number): Reason | undefined;
+  /**
+   * An answer came to a request sent at `sentAtMs`, an instant of the same clock. It may be a
+   * request that was never limited.
+   */
+  onAnswer(sentAtMs: number, isBusy: boolean, nowMs?: number): void;
 }

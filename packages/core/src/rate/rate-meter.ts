@@ -35,7 +35,7 @@ export class RateMeter {
 
   record(count: number, nowMs: number = this.#clock.now()): void {
     this.#forget(nowMs);
-    const at = this.#slice % this.#counts.length;
+    const at = this.#indexOf(this.#slice);
     this.#counts[at] = (this.#counts[at] as number) + count;
     this.#total += count;
   }
@@ -50,6 +50,12 @@ export class RateMeter {
     return spanMs < this.#sliceMs ? 0 : (this.#total * 1000) / spanMs;
   }
 
+  /** A clock may begin below zero. */
+  #indexOf(slice: number): number {
+    const { length } = this.#counts;
+    return ((slice % length) + length) % length;
+  }
+
   #forget(nowMs: number): void {
     const slice = Math.floor(nowMs / this.#sliceMs);
     if (slice <= this.#slice) return;
@@ -58,7 +64,7 @@ export class RateMeter {
       this.#total = 0;
     } else {
       for (let passed = this.#slice + 1; passed <= slice; passed++) {
-        const at = passed % this.#counts.length;
+        const at = this.#indexOf(passed);
         this.#total -= this.#counts[at] as number;
         this.#counts[at] = 0;
       }

@@ -7,23 +7,33 @@ import type { Place, Plot } from "./plot.ts";
 /** Between an axis and its tick labels. */
 const LABEL_GAP = 8;
 
-/** What lies behind the data: grid lines, tick labels, and the line of zero. */
-export function axesMarkup(plot: Plot, place: Place): string[] {
-  const rows = plot.y.ticks.flatMap(({ value, label }) => {
+/** Grid lines, the line of zero, and the labels of y. */
+export function rowsMarkup(plot: Plot, place: Place): string[] {
+  return plot.y.ticks.flatMap(({ value, label }) => {
     const y = place.y(value);
     return [
       horizontal(y, place.width, value === 0 ? INK.axis : INK.grid),
       tickLabel(label, { x: -LABEL_GAP, y: y + 4, "text-anchor": "end" }),
     ];
   });
-  const columns = plot.x.ticks.flatMap(({ value, label }) => {
+}
+
+/** Grid lines that lead the eye from one panel to the next. */
+export function columnsMarkup(plot: Plot, place: Place): string[] {
+  return plot.x.ticks.map(({ value }) =>
+    element("path", { d: `M${pixel(place.x(value))} 0v${place.height}`, stroke: INK.grid }),
+  );
+}
+
+/** The ticks and labels of x. */
+export function footMarkup(plot: Plot, place: Place): string[] {
+  return plot.x.ticks.flatMap(({ value, label }) => {
     const x = place.x(value);
     return [
       element("path", { d: `M${pixel(x)} ${place.height}v4`, stroke: INK.axis }),
       tickLabel(label, { x, y: place.height + LABEL_GAP + 12, "text-anchor": "middle" }),
     ];
   });
-  return [...rows, ...columns];
 }
 
 function horizontal(y: number, width: number, stroke: string): string {

@@ -1,9 +1,15 @@
 /** What a chart shows; how it looks is the writer's business. */
-export interface Chart {
+export interface Chart extends Panel {
   readonly title: string;
   /** One line under the title, such as the settings in force. */
   readonly subtitle?: string;
   readonly x: Axis;
+  /** Further panels over the same x, for what has another unit. Makes all of them lower. */
+  readonly below?: readonly Panel[];
+}
+
+/** Series that share a unit, and so an axis. */
+export interface Panel {
   /** Always shows zero, so that heights can be compared. */
   readonly y: Axis;
   readonly series: readonly Series[];
@@ -20,7 +26,8 @@ export interface Series {
   readonly label: string;
   /**
    * `line`: between samples. `step`: a value holds until the next one. `bar`: an amount from its x
-   * on, as wide as the closest two x are apart, so that a bar stands under the step of the same x.
+   * on, as wide as the closest two x of its panel are apart, so that a bar stands under the step of
+   * the same x.
    */
   readonly shape: "line" | "step" | "bar";
   /** In any order. */

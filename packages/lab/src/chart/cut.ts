@@ -1,4 +1,4 @@
-import type { Chart, Series } from "./chart.ts";
+import type { Series } from "./chart.ts";
 import { element, round } from "./markup.ts";
 import { formatNumber } from "./number-format.ts";
 import { strokeOf } from "./palette.ts";
@@ -51,20 +51,23 @@ function stretchesAbove({ shape, points }: Series, plot: Plot): Stretch[] {
   return stretches;
 }
 
-/** Says what the picture leaves out; empty if it shows everything. */
-export function cutNote(chart: Chart, plot: Plot): string {
-  const { x, y } = { x: plot.x.range.to, y: plot.y.range.to };
+/** Says what is cut off at the upper edge; empty if nothing is. */
+export function aboveNote(plot: Plot): string {
+  const y = plot.y.range.to;
   const points = plot.series.flatMap((series) => series.points);
   const peak = points.reduce((most, point) => Math.max(most, point.y ?? most), y);
   const above = plot.series.filter((series) => series.points.some((point) => (point.y ?? y) > y));
-  const notes: string[] = [];
-  if (above.length > 0) {
-    const names = above.map(({ label }) => label).join(" and ");
-    const subject = above.length > 2 ? `${above.length} series` : names;
-    notes.push(`▲ ${subject} above ${formatNumber(y)} cut off, up to ${formatNumber(peak)}`);
-  }
-  if (points.some((point) => point.x > x)) {
-    notes.push(`${chart.x.label} beyond ${formatNumber(x)} cut off`);
-  }
-  return notes.join(" · ");
+  if (above.length === 0) return "";
+  const names = above.map(({ label }) => label).join(" and ");
+  const subject = above.length > 2 ? `${above.length} series` : names;
+  return `▲ ${subject} above ${formatNumber(y)} cut off, up to ${formatNumber(peak)}`;
+}
+
+/** Says what is cut off at the end of the x axis, in any of the panels; empty if nothing is. */
+export function beyondNote(plots: readonly Plot[]): string {
+  const plot = plots.find(({ x, series }) =>
+    series.some(({ points }) => points.some((point) => point.x > x.range.to)),
+  );
+  if (plot === undefined) return "";
+  return `${plot.x.axis.label} beyond ${formatNumber(plot.x.range.to)} cut off`;
 }

@@ -7,7 +7,8 @@ import type { Stroke } from "./palette.ts";
 const SWATCH_WIDTH = 18;
 const SWATCH_GAP = 7;
 const ENTRY_GAP = 22;
-const ROW_HEIGHT = 20;
+/** Of a row of entries. */
+export const LEGEND_ROW = 20;
 
 export interface Legend {
   readonly markup: string;
@@ -21,8 +22,8 @@ export function legendOf(series: readonly Series[], width: number): Legend {
   for (const [index, { label, shape }] of series.entries()) {
     const text = fitText(label, FONT_SIZE.label, width - SWATCH_WIDTH - SWATCH_GAP);
     const entryWidth = SWATCH_WIDTH + SWATCH_GAP + textWidth(text, FONT_SIZE.label);
-    if (left > 0 && left + entryWidth > width) [left, top] = [0, top + ROW_HEIGHT];
-    const middle = top + ROW_HEIGHT / 2;
+    if (left > 0 && left + entryWidth > width) [left, top] = [0, top + LEGEND_ROW];
+    const middle = top + LEGEND_ROW / 2;
     entries.push(
       swatch(shape, strokeOf(index), { left, middle }),
       textElement(text, {
@@ -34,7 +35,7 @@ export function legendOf(series: readonly Series[], width: number): Legend {
     );
     left += entryWidth + ENTRY_GAP;
   }
-  return { markup: entries.join("\n"), height: entries.length === 0 ? 0 : top + ROW_HEIGHT };
+  return { markup: entries.join("\n"), height: entries.length === 0 ? 0 : top + LEGEND_ROW };
 }
 
 function swatch(

@@ -1,10 +1,10 @@
-import type { Axis, Chart, Point, Series } from "./chart.ts";
+import type { Axis, Chart, Panel, Point, Series } from "./chart.ts";
 import { formatTicks } from "./number-format.ts";
 import { linearScale, spreadRange, ticksOver } from "./scale.ts";
 import type { Range, Scale } from "./scale.ts";
 import { thinPoints } from "./thinning.ts";
 
-/** A chart's data in order, thinned, and with the ranges of values its axes show. */
+/** A panel's data in order, thinned, and with the ranges of values its axes show. */
 export interface Plot {
   readonly x: PlotAxis;
   readonly y: PlotAxis;
@@ -14,6 +14,7 @@ export interface Plot {
 }
 
 export interface PlotAxis {
+  readonly axis: Axis;
   readonly range: Range;
   readonly ticks: readonly Tick[];
 }
@@ -36,17 +37,25 @@ const X_TICKS_MAX = [10, 7, 5] as const;
 const X_LABELS_LENGTH_MAX = 70;
 const Y_TICKS_MAX = 7;
 
-export function plotOf(chart: Chart): Plot {
-  const ordered = chart.series.map((series) => ({ ...series, points: orderPoints(series.points) }));
-  const distance = distanceMin(ordered);
-  const x = xAxisOf(ordered, chart.x, distance ?? 0);
-  const series = ordered.map((one) => ({ ...one, points: thinPoints(one.points, x.range) }));
-  return {
-    x,
-    y: yAxisOf(series, chart.y),
-    series,
-    slot: distance ?? (x.range.to - x.range.from) / 10,
-  };
+/** The panels from top to bottom. */
+export function plotsOf(chart: Chart): Plot[] {
+  const panels = [chart, ...(chart.below ?? [])].map(orderPanel);
+  const x = xAxisOf(panels, chart.x);
+  return panels.map((panel) => {
+    const series = panel.series.map((one) => ({ ...one, points: thinPoints(one.points, x.range) }));
+    const slot = panel.distance ?? (x.range.to - x.range.from) / 10;
+    return { x, y: yAxisOf(series, panel.y), series, slot };
+  });
+}
+
+interface OrderedPanel extends Panel {
+  /** The least between two x of a series; undefined if there are no two. */
+  readonly distance: number | undefined;
+}
+
+function orderPanel({ y, series }: Panel): OrderedPanel {
+  const ordered = series.map((one) => ({ ...one, points: orderPoints(one.points) }));
+  return { y, series: ordered, distance: distanceMin(ordered) };
 }
 
 export function placeIn(plot: Plot, width: number, height: number): Place {
@@ -72,7 +81,6 @@ function isInOrder({ x, y }: Point, index: number, points: readonly Point[]): bo
   return x >= (points[index - 1]?.x ?? x);
 }
 
-/** Between two points of one series; undefined if there are no two. */
 function distanceMin(series: readonly Series[]): number | undefined {
   let least = Infinity;
   for (const { shape, points } of series) {
@@ -85,18 +93,24 @@ function distanceMin(series: readonly Series[]): number | undefined {
   return Number.isFinite(least) ? least : undefined;
 }
 
-function xAxisOf(series: readonly Series[], axis: Axis, slot: number): PlotAxis {
+function xAxisOf(panels: readonly OrderedPanel[], axis: Axis): PlotAxis {
   let [from, to] = [Infinity, -Infinity];
-  for (const { shape, points } of series) {
-    from = Math.min(from, points[0]?.x ?? Infinity);
-    to = Math.max(to, (points.at(-1)?.x ?? -Infinity) + (shape === "line" ? 0 : slot));
+  for (const { series, distance = 0 } of panels) {
+    for (const { shape, points } of series) {
+      from = Math.min(from, points[0]?.x ?? Infinity);
+      to = Math.max(to, (points.at(-1)?.x ?? -Infinity) + (shape === "line" ? 0 : distance));
+    }
   }
   if (from > to) [from, to] = [0, 0];
   const range = spreadRange({ from, to: endOf(axis, from) ?? to });
 
   const choices = X_TICKS_MAX.map((countMax) => labelTicks(ticksOver(range, countMax)));
   const ticks = choices.find(isRoomy) ?? choices.at(-1) ?? [];
-  return { range, ticks: ticks.filter(({ value }) => value >= range.from && value <= range.to) };
+  return {
+    axis,
+    range,
+    ticks: ticks.filter(({ value }) => value >= range.from && value <= range.to),
+  };
 }
 
 function yAxisOf(series: readonly Series[], axis: Axis): PlotAxis {
@@ -111,6 +125,7 @@ function yAxisOf(series: readonly Series[], axis: Axis): PlotAxis {
   const values = ticksOver(range, Y_TICKS_MAX);
   const top = end === undefined ? (values.at(-1) ?? range.to) : range.to;
   return {
+    axis,
     range: { from: values[0] ?? range.from, to: top },
     ticks: labelTicks(values).filter(({ value }) => value <= top),
   };

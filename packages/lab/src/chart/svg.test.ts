@@ -53,12 +53,16 @@ const anyAxis = fc.record(
   { label: fc.constant("an axis"), max: finite },
   { requiredKeys: ["label"] },
 );
-const anyChart: fc.Arbitrary<Chart> = fc.record({
-  title: fc.constant("a title"),
-  x: anyAxis,
-  y: anyAxis,
-  series: fc.array(anySeries, { maxLength: 9 }),
-});
+const anyPanel = { y: anyAxis, series: fc.array(anySeries, { maxLength: 9 }) };
+const anyChart: fc.Arbitrary<Chart> = fc.record(
+  {
+    title: fc.constant("a title"),
+    x: anyAxis,
+    ...anyPanel,
+    below: fc.array(fc.record(anyPanel), { maxLength: 3 }),
+  },
+  { requiredKeys: ["title", "x", "y", "series"] },
+);
 
 test("any finite data gives a well-formed document of finite numbers", () => {
   fc.assert(

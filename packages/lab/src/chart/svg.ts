@@ -1,48 +1,45 @@
-import { axesMarkup, axisTitle } from "./axes.ts";
+import { axisTitle } from "./axes.ts";
 import type { Chart } from "./chart.ts";
-import { cutArrows, cutNote } from "./cut.ts";
-import { legendOf } from "./legend.ts";
+import { aboveNote, beyondNote } from "./cut.ts";
+import { LEGEND_ROW, legendOf } from "./legend.ts";
+import type { Legend } from "./legend.ts";
 import { element, escapeText, fitText, textElement, textWidth } from "./markup.ts";
-import { barMark, barPlaces, lineMark, stepMark } from "./marks.ts";
-import { FONT_FAMILY, FONT_SIZE, INK, strokeOf } from "./palette.ts";
-import { placeIn, plotOf } from "./plot.ts";
+import { FONT_FAMILY, FONT_SIZE, INK } from "./palette.ts";
+import { panelMarkup } from "./panel.ts";
+import { placeIn, plotsOf } from "./plot.ts";
 import type { Place, Plot, PlotAxis } from "./plot.ts";
 
 const WIDTH = 800;
-/** Of a chart with one row of legend; further rows add to it and take nothing from the plot. */
+/** Of one panel with one row of legend; further rows add to it and take nothing from the plot. */
 const HEIGHT = 420;
+/** Of each plot where there are several. */
+const PLOT_HEIGHT = 140;
+const PANEL_GAP = 26;
 const MARGIN = 24;
 /** Tick labels and the axis title. */
 const FOOT = 58;
 /** The row of the upper axis title. */
 const HEAD = 36;
-/** Lines along an edge and dots on it are drawn whole. */
-const EDGE = 3;
 
 /** The chart as an SVG document, the same bytes for the same chart. */
 export function renderSvg(chart: Chart): string {
-  const plot = plotOf(chart);
-  const legend = legendOf(chart.series, WIDTH - 2 * MARGIN);
-  const legendTop = chart.subtitle === undefined ? 48 : 68;
-  const top = legendTop + legend.height + HEAD;
-  const height = HEIGHT + Math.max(0, legend.height - 20);
-
-  // The labels of x stand astride its ends.
-  const overhang = Math.max(MARGIN, labelWidth(plot.x) / 2 + 8);
-  const left = Math.ceil(Math.max(MARGIN + labelWidth(plot.y) + 8, overhang));
-  const place = placeIn(plot, Math.floor(WIDTH - left - overhang), height - top - FOOT);
-  const marks = data(plot, place);
-
+  const panels = layOut(chart);
+  const height = Math.max(...panels.map(({ bottom }) => bottom)) + FOOT;
   const children = [
     `<title>${escapeText(chart.title)}</title>`,
     element("rect", { width: WIDTH, height, rx: 8, fill: INK.paper }),
     ...heading(chart),
-    element("g", { transform: `translate(${MARGIN} ${legendTop})` }, [legend.markup]),
-    ...axisTitles(chart, plot, { top, middle: left + place.width / 2, bottom: height }),
-    element("g", { transform: `translate(${left} ${top})` }, [
-      ...axesMarkup(plot, place),
-      clipped(place, marks),
-      ...(marks.length === 0 ? [emptyNote(place)] : []),
+    ...panels.flatMap((panel) => [
+      element("g", { transform: `translate(${MARGIN} ${panel.legendTop})` }, [panel.legend.markup]),
+      ...texts(panel),
+      element(
+        "g",
+        { transform: `translate(${panel.left} ${panel.top})` },
+        panelMarkup(panel.plot, panel.place, {
+          hasColumns: panels.length > 1,
+          hasFoot: panel.isLowest,
+        }),
+      ),
     ]),
   ];
   const root = {
@@ -54,6 +51,45 @@ export function renderSvg(chart: Chart): string {
     "font-family": FONT_FAMILY,
   };
   return `${element("svg", root, children)}\n`;
+}
+
+/** A panel and where in the document it goes. */
+interface PlacedPanel {
+  readonly plot: Plot;
+  readonly place: Place;
+  readonly legend: Legend;
+  readonly legendTop: number;
+  /** Of the plot, as are `left` and `bottom`. */
+  readonly top: number;
+  readonly left: number;
+  readonly bottom: number;
+  readonly isLowest: boolean;
+  /** Says what is cut off. */
+  readonly note: string;
+}
+
+function layOut(chart: Chart): PlacedPanel[] {
+  const plots = plotsOf(chart);
+  // The labels of x stand astride its ends.
+  const overhang = Math.max(MARGIN, ...plots.map(({ x }) => labelWidth(x) / 2 + 8));
+  const room = Math.max(...plots.map(({ y }) => MARGIN + labelWidth(y) + 8));
+  const left = Math.ceil(Math.max(room, overhang));
+  const width = Math.floor(WIDTH - left - overhang);
+
+  let legendTop = chart.subtitle === undefined ? 48 : 68;
+  return plots.map((plot, index) => {
+    const legend = legendOf(plot.series, WIDTH - 2 * MARGIN);
+    const top = legendTop + legend.height + HEAD;
+    const rest = HEIGHT - legendTop - Math.min(legend.height, LEGEND_ROW) - HEAD - FOOT;
+    const place = placeIn(plot, width, plots.length === 1 ? rest : PLOT_HEIGHT);
+    const bottom = top + place.height;
+    const notes = [aboveNote(plot), index === 0 ? beyondNote(plots) : ""];
+    const note = notes.filter((part) => part !== "").join(" · ");
+    const isLowest = index === plots.length - 1;
+    const panel = { plot, place, legend, legendTop, top, left, bottom, isLowest, note };
+    legendTop = bottom + PANEL_GAP;
+    return panel;
+  });
 }
 
 function labelWidth(axis: PlotAxis): number {
@@ -80,55 +116,18 @@ function heading(chart: Chart): string[] {
 }
 
 /** The upper title lies flat above its axis, where nobody has to tilt their head. */
-function axisTitles(
-  chart: Chart,
-  plot: Plot,
-  at: { readonly top: number; readonly middle: number; readonly bottom: number },
-): string[] {
+function texts({ plot, place, top, left, bottom, isLowest, note }: PlacedPanel): string[] {
   const look = { fill: INK.text, "font-size": FONT_SIZE.label };
   const width = WIDTH - 2 * MARGIN;
-  const yTitle = axisTitle(chart.y, width / 2);
-  const xTitle = axisTitle(chart.x, width);
+  const yTitle = axisTitle(plot.y.axis, width / 2);
+  const xTitle = axisTitle(plot.x.axis, width);
+  const xPlace = { x: left + place.width / 2, y: bottom + FOOT - 16, "text-anchor": "middle" };
   const noteWidth = width - textWidth(yTitle, FONT_SIZE.label) - MARGIN;
-  const note = fitText(cutNote(chart, plot), FONT_SIZE.label, noteWidth);
+  const noteText = fitText(note, FONT_SIZE.label, noteWidth);
+  const notePlace = { x: WIDTH - MARGIN, y: top - 18, "text-anchor": "end" };
   return [
-    textElement(yTitle, { ...look, x: MARGIN, y: at.top - 18 }),
-    textElement(xTitle, { ...look, x: at.middle, y: at.bottom - 16, "text-anchor": "middle" }),
-    ...(note === ""
-      ? []
-      : [textElement(note, { ...look, x: WIDTH - MARGIN, y: at.top - 18, "text-anchor": "end" })]),
+    textElement(yTitle, { ...look, x: MARGIN, y: top - 18 }),
+    ...(isLowest ? [textElement(xTitle, { ...look, ...xPlace })] : []),
+    ...(noteText === "" ? [] : [textElement(noteText, { ...look, ...notePlace })]),
   ];
-}
-
-/** Bars lie behind everything else. */
-function data(plot: Plot, place: Place): string[] {
-  const slotWidth = place.x(plot.x.range.from + plot.slot) - place.x(plot.x.range.from);
-  const bars = barPlaces(plot.series, slotWidth);
-  const back: string[] = [];
-  const front: string[] = [];
-  for (const [index, { shape, points }] of plot.series.entries()) {
-    const stroke = strokeOf(index);
-    const bar = bars[back.length];
-    if (shape === "bar" && bar !== undefined) back.push(barMark(points, place, { stroke, bar }));
-    if (shape === "step") front.push(stepMark(points, place, { stroke, slot: plot.slot }));
-    if (shape === "line") front.push(lineMark(points, place, stroke));
-  }
-  return [...back, ...front, ...cutArrows(plot, place)].filter((mark) => mark !== "");
-}
-
-/** An inner document clips without an id, which would clash with that of a second chart in a page. */
-function clipped(place: Place, children: readonly string[]): string {
-  const [width, height] = [place.width + 2 * EDGE, place.height + 2 * EDGE];
-  const viewBox = `${-EDGE} ${-EDGE} ${width} ${height}`;
-  return element("svg", { x: -EDGE, y: -EDGE, width, height, viewBox }, children);
-}
-
-function emptyNote(place: Place): string {
-  return textElement("no data", {
-    x: place.width / 2,
-    y: place.height / 2,
-    fill: INK.text,
-    "font-size": FONT_SIZE.subtitle,
-    "text-anchor": "middle",
-  });
 }

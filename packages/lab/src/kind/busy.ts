@@ -1,9 +1,11 @@
-import { LIMIT_MAX, proseRule, tableRule } from "@sluice/core";
-import type { BusyRule, Recovery } from "@sluice/core";
+import { createBusyThrottle, LIMIT_MAX, proseRule, tableRule } from "@sluice/core";
+import type { BusyRule } from "@sluice/core";
 import * as v from "valibot";
-import { real, field, map, oneOf } from "../scenario/fields.ts";
+import { EventLoop } from "../sim/event-loop.ts";
+import { oneOf } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
-import type { Kind, Run } from "../scenario/kind.ts";
+import type { Kind, Problem, Run } from "../scenario/kind.ts";
+import { recovery } from "./recovery.ts";
 import { busyShape, trafficShape } from "./traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -21,19 +23,37 @@ const RECOVERY_UNTIL = 30;
 /** Left out between the two; the speed of a recovery is counted from here. */
 const RECOVERY_BASE = 10;
 
+/** With rule sluice: requests in a run, and the time from each to its answer. */
+const MAX_REQUESTS = 50_000_000;
+const RESPONSE_MS = 50;
+const SECOND_MS = 1000;
+
+interface Outcome {
+  readonly rows: BusyRow[];
+  /** Undefined if it did not recover in time. */
+  readonly convergedAt: number | undefined;
+}
+
 export const busyKind: Kind = defineKind(
   {
-    rule: oneOf("table", "prose"),
+    rule: oneOf("table", "prose", "sluice"),
     recover: v.optional(recovery(), { rate: 3 }),
     offered: trafficShape(),
     busy: busyShape(),
   },
   ({ rule, recover, offered, busy, title }): Run => {
-    const next = rule === "table" ? tableRule(recover) : proseRule(recover);
-    const { rows, convergedAt } = simulate(next, offered, busy);
+    const { rows, convergedAt } =
+      rule === "sluice"
+        ? simulateRequests(offered, busy)
+        : simulateSeconds(
+            rule === "table" ? tableRule(recover) : proseRule(recover),
+            offered,
+            busy,
+          );
     const speed = convergedAt === undefined ? undefined : convergedAt - RECOVERY_BASE;
     const columns = ["time", "rps", "throttled", "busy", "limit"] as const;
     const growth = "rate" in recover ? `rate ${recover.rate}` : `value ${recover.value}`;
+    const settings = rule === "sluice" ? "rule sluice" : `rule ${rule}, recover ${growth}`;
     return {
       rows,
       verdict: {
@@ -48,7 +68,7 @@ export const busyKind: Kind = defineKind(
           : `converged at time=${convergedAt}, speed=${speed}`,
       chart: () => ({
         title: title || "Busy throttle",
-        subtitle: `rule ${rule}, recover ${growth}; busy until second ${BUSY_UNTIL}`,
+        subtitle: `${settings}; busy until second ${BUSY_UNTIL}`,
         x: { label: "time", unit: "s" },
         y: {
           label: "requests",
@@ -65,23 +85,20 @@ export const busyKind: Kind = defineKind(
       }),
     };
   },
+  ({ rule, offered }) => (rule === "sluice" ? problemsOfSize(offered) : []),
 );
 
-function recovery(): v.GenericSchema<unknown, Recovery> {
-  const either = field<never>(() => false, "{ rate: 3 } or { value: 200 }");
-  return v.lazy((value): v.GenericSchema<unknown, Recovery> => {
-    if (typeof value !== "object" || value === null) return either;
-    if ("rate" in value) return map({ rate: real(0, LIMIT_MAX) });
-    return "value" in value ? map({ value: real(0, LIMIT_MAX) }) : either;
-  });
+/** The rule of ours sees every single request. */
+function problemsOfSize(offered: Traffic): Problem[] {
+  let requests = 0;
+  for (let time = 1; time <= RECOVERY_UNTIL + 1; time++) requests += offered(time);
+  if (requests <= MAX_REQUESTS) return [];
+  const message = `comes to ${requests} requests; at most ${MAX_REQUESTS} are run with rule sluice`;
+  return [{ path: ["offered"], message, isMissing: false }];
 }
 
 /** Open loop, as the document simulates: so many busy answers come whatever is sent. */
-function simulate(
-  next: BusyRule,
-  offered: Traffic,
-  busyAnswers: Traffic,
-): { rows: BusyRow[]; convergedAt: number | undefined } {
+function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic): Outcome {
   const rows: BusyRow[] = [];
   let limit: number = LIMIT_MAX;
   let throttled = 0;
@@ -100,6 +117,53 @@ function simulate(
     throttled = offered(time) - sent;
     rows.push(truncated({ time, rps: sent, throttled, busy: 0, limit }));
     limit = next(limit, { sent, busy: 0 }).limit;
+  }
+  return { rows, convergedAt: time <= RECOVERY_UNTIL ? time : undefined };
+}
+
+/**
+ * The same for a throttle that sees requests, not seconds: they are spread over their second, the
+ * first of each are those that get the busy answers, and answers come after 50 ms.
+ */
+function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
+  const rows: BusyRow[] = [];
+  const loop = new EventLoop({ timerQuantumMs: 0 });
+  const throttle = createBusyThrottle(loop);
+  const play = (time: number, busyMax: number): number => {
+    const untilMs = (rows.length + 1) * SECOND_MS;
+    const { limit } = throttle.state();
+    const requests = Math.floor(offered(time));
+    let sent = 0;
+    let busy = 0;
+    for (let i = 0; i < requests; i++) {
+      loop.at(untilMs - SECOND_MS * (1 - i / requests), () => {
+        const sentAtMs = loop.now();
+        if (throttle.trySend(sentAtMs) !== undefined) return;
+        sent++;
+        const isBusy = busy + 1 <= busyMax;
+        if (isBusy) busy++;
+        loop.after(RESPONSE_MS, () => throttle.onAnswer(sentAtMs, isBusy, loop.now()));
+      });
+    }
+    loop.at(untilMs, () => {
+      // Brings the clock to the end of the second.
+    });
+    loop.run(
+      untilMs,
+      () => {
+        // Nothing is decided between instants.
+      },
+      () => false,
+    );
+    rows.push(truncated({ time, rps: sent, throttled: requests - sent, busy, limit }));
+    return requests - sent;
+  };
+  let throttled = 0;
+  for (let time = 1; time <= BUSY_UNTIL; time++) throttled = play(time, busyAnswers(time));
+  let time = RECOVERY_BASE;
+  while (throttled !== 0 && time <= RECOVERY_UNTIL) {
+    time++;
+    throttled = play(time, 0);
   }
   return { rows, convergedAt: time <= RECOVERY_UNTIL ? time : undefined };
 }

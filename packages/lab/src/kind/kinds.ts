@@ -1,11 +1,15 @@
 import type { Kind } from "../scenario/kind.ts";
 import { bucketKind } from "./bucket.ts";
 import { busyKind } from "./busy.ts";
+import { concurrencyKind } from "./concurrency.ts";
+import { overloadKind } from "./overload.ts";
 import { rampKind } from "./ramp.ts";
 
 /** Every kind of scenario, by the name that stands in its file. */
 export const KINDS: ReadonlyMap<string, Kind> = new Map([
   ["bucket", bucketKind],
+  ["concurrency", concurrencyKind],
   ["ramp", rampKind],
   ["busy", busyKind],
+  ["overload", overloadKind],
 ]);

@@ -11,6 +11,7 @@ export type Row = object;
 /** What a run shows: rows for machines, columns of text for people, a chart for both. */
 export interface Run {
   readonly rows: readonly Row[];
+  readonly stats?: object;
   readonly verdict?: Readonly<Record<string, unknown>>;
   readonly columns: readonly Column[];
   /** A sentence that ends the table. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LIMIT_MAX } from "./busy-rule.ts";
 import type { BusyRule } from "./busy-rule.ts";
-import { BusyThrottle } from "./busy-throttle.ts";
+import { PerSecondBusyThrottle } from "./per-second-throttle.ts";
 import { proseRule } from "./prose-rule.ts";
 import { tableRule } from "./table-rule.ts";
 
@@ -9,13 +9,13 @@ import { tableRule } from "./table-rule.ts";
 function setUp(rule: BusyRule) {
   const startMs = 123_456.5;
   let nowMs = startMs;
-  const throttle = new BusyThrottle({ now: () => nowMs }, rule);
+  const throttle = new PerSecondBusyThrottle({ now: () => nowMs }, rule);
   /** Sends `count` at most at `atMs` after the start; how many went, and `busy` came back. */
   const send = (atMs: number, count: number, busy = 0): number => {
     nowMs = startMs + atMs;
     let sent = 0;
     for (let i = 0; i < count; i++) if (throttle.trySend() === undefined) sent++;
-    for (let i = 0; i < busy; i++) throttle.onBusy();
+    for (let i = 0; i < busy; i++) throttle.onAnswer(nowMs, true);
     return sent;
   };
   /** The limit at `atMs` after the start. */
@@ -42,6 +42,16 @@ test("no more is sent in a second than its limit, and the rest is refused for th
   expect(throttle.trySend()).toBe("peer-busy");
   expect(send(1999, 1)).toBe(0);
   expect(send(2000, 1000)).toBe(152);
+});
+
+test("the pause ends with the second, and is none while the second has room", () => {
+  const { throttle, send } = setUp(tableRule({ rate: 3 }));
+  expect(throttle.pauseMs()).toBe(0);
+  send(0, 100, 100);
+  send(1250, 37);
+  expect(throttle.pauseMs()).toBe(0);
+  send(1250, 1);
+  expect(throttle.pauseMs()).toBe(750);
 });
 
 test("seconds without a call count as quiet ones", () => {

@@ -1,0 +1,57 @@
+import { LIMIT_MAX, RateMeter } from "@sluice/core";
+import type { BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
+import { Tokens } from "./tokens.ts";
+
+const SECOND_MS = 1000;
+const BURST_S = 0.02;
+
+/**
+ * The text of TChannel's document, word by word: a busy answer sets the limit to half of what was
+ * sent in the second before it, at once; every second makes it three times as much.
+ */
+export class DocumentTextThrottle implements BusyThrottle {
+  readonly #clock: Clock;
+  readonly #sent: RateMeter;
+  readonly #tokens = new Tokens();
+  #limit: number = LIMIT_MAX;
+  #second = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#sent = new RateMeter(clock);
+    this.#tokens.set(LIMIT_MAX, LIMIT_MAX, clock.now());
+  }
+
+  state(nowMs: number = this.#clock.now()): BusyState {
+    this.#advance(nowMs);
+    return { limit: this.#limit, move: this.#limit === LIMIT_MAX ? "open" : "recover" };
+  }
+
+  pauseMs(nowMs: number = this.#clock.now()): number {
+    this.#advance(nowMs);
+    return this.#tokens.pauseMs(nowMs);
+  }
+
+  trySend(nowMs: number = this.#clock.now()): Reason | undefined {
+    this.#advance(nowMs);
+    if (!this.#tokens.tryTake(nowMs)) return "peer-busy";
+    this.#sent.record(1, nowMs);
+    return undefined;
+  }
+
+  onAnswer(_sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {
+    this.#advance(nowMs);
+    if (isBusy) this.#set(this.#sent.perSecond(nowMs) / 2, nowMs);
+  }
+
+  #advance(nowMs: number): void {
+    for (; (this.#second + 1) * SECOND_MS <= nowMs; this.#second++) {
+      this.#set(this.#limit * 3, (this.#second + 1) * SECOND_MS);
+    }
+  }
+
+  #set(limit: number, nowMs: number): void {
+    this.#limit = Math.min(LIMIT_MAX, limit);
+    this.#tokens.set(this.#limit, Math.max(1, this.#limit * BURST_S), nowMs);
+  }
+}

@@ -1,0 +1,54 @@
+import type { ServiceSettings } from "./service.ts";
+
+/** One of the three services, and who is sent against it. */
+export interface Phase {
+  readonly name: string;
+  readonly what: string;
+  readonly service: ServiceSettings;
+  readonly durationMs: number;
+  /** Left out of all figures. */
+  readonly warmUpMs: number;
+  /** Killed then, and started again so long after. */
+  readonly outage?: { readonly atMs: number; readonly lengthMs: number };
+  readonly fixed: readonly number[];
+}
+
+const WORKERS: ServiceSettings = { workers: 8, serviceMs: 20 };
+const ROOMY: ServiceSettings = { workers: 64, serviceMs: 20 };
+const QUOTA = { perSecond: 200, burst: 20 };
+
+export const PHASES: readonly Phase[] = [
+  {
+    name: "workers",
+    what: "8 workers, 20 ms exponential, one line",
+    service: WORKERS,
+    durationMs: 2500,
+    warmUpMs: 1000,
+    fixed: [1, 2, 4, 8, 16, 32, 64],
+  },
+  {
+    name: "quota",
+    what: "200/s, else 429",
+    service: { ...ROOMY, quota: QUOTA },
+    durationMs: 3500,
+    warmUpMs: 1000,
+    fixed: [2, 4, 8, 32],
+  },
+  {
+    name: "retry-after",
+    what: "200/s, else 429 with Retry-After: 1",
+    service: { ...ROOMY, quota: { ...QUOTA, retryAfterS: 1 } },
+    durationMs: 4500,
+    warmUpMs: 1000,
+    fixed: [2, 4, 8],
+  },
+  {
+    name: "restart",
+    what: "8 workers, killed and back after a second",
+    service: WORKERS,
+    durationMs: 4500,
+    warmUpMs: 500,
+    outage: { atMs: 1500, lengthMs: 1000 },
+    fixed: [4, 8, 32],
+  },
+];

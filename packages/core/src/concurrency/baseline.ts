@@ -1,0 +1,47 @@
+import { differenceOf, lowQuantileOf, meanOf } from "./measured.ts";
+import type { Measured } from "./measured.ts";
+
+/** Round trips remembered: a few drained windows. */
+const SAMPLES_MAX = 128;
+
+/** The mean is believed over the low quantile only if it says more beyond any doubt. */
+const DOUBT = 3;
+
+/** What a round trip takes when nothing of ours queues: the last such ones. */
+export class Baseline {
+  #samplesMs: readonly number[] = [];
+  #low: Measured | undefined;
+  #mean: Measured | undefined;
+
+  /** How many round trips it rests on. */
+  get count(): number {
+    return this.#samplesMs.length;
+  }
+
+  /** Adds round trips made without a queue of ours; the oldest go. */
+  absorb(rttsMs: readonly number[]): void {
+    this.#samplesMs = [...this.#samplesMs, ...rttsMs].slice(-SAMPLES_MAX);
+    this.#low = lowQuantileOf(this.#samplesMs);
+    this.#mean = meanOf(this.#samplesMs);
+  }
+
+  /** Forgets all others. */
+  replace(rttsMs: readonly number[]): void {
+    this.#samplesMs = [];
+    this.absorb(rttsMs);
+  }
+
+  /**
+   * How much longer than these the given round trips are. Undefined while there are none.
+   *
+   * Mostly by the low quantile. Where the service takes the same time for all, only some wait and
+   * the quantile sees nothing of it; then the mean does.
+   */
+  shiftOf(rttsMs: readonly number[]): Measured | undefined {
+    if (this.#low === undefined || this.#mean === undefined) return undefined;
+    const low = differenceOf(lowQuantileOf(rttsMs), this.#low);
+    const mean = differenceOf(meanOf(rttsMs), this.#mean);
+    const isDoubtless = mean.valueMs - DOUBT * mean.errorMs > Math.max(0, low.valueMs);
+    return isDoubtless ? mean : low;
+  }
+}

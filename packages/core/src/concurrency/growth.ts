@@ -1,0 +1,56 @@
+import type { Random } from "../random.ts";
+
+/** Nearer to the edge than this part of it, growth goes by ones. */
+const NEAR = 0.3;
+/** An edge is believed for so many round trips, and no longer than that time. */
+const EDGE_ROUND_TRIPS = 100;
+const EDGE_MAX_MS = 5000;
+
+/** When a limit may grow, and by how much: carefully around where it last had to stop. */
+export class Growth {
+  readonly #random: Random;
+  #heldUntilMs = 0;
+  #edge = 0;
+  #edgeUntilMs = 0;
+  /** Steps in a row that went well. */
+  #streak = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  isHeld(nowMs: number): boolean {
+    return nowMs < this.#heldUntilMs;
+  }
+
+  /** No growth for about so many round trips: not exactly, so that clients do not move together. */
+  hold(nowMs: number, roundTrips: number, rttMs: number): void {
+    this.#heldUntilMs = nowMs + roundTrips * rttMs * (0.75 + 0.5 * this.#random.next());
+  }
+
+  /** The limit could not go beyond this. */
+  stopAt(edge: number, nowMs: number, rttMs: number): void {
+    this.#edge = edge;
+    this.#edgeUntilMs = nowMs + Math.min(EDGE_MAX_MS, EDGE_ROUND_TRIPS * rttMs);
+    this.#streak = 0;
+  }
+
+  /** There is no room just now. */
+  pause(): void {
+    this.#streak = 0;
+  }
+
+  onStepTaken(): void {
+    this.#streak++;
+  }
+
+  /** How much more to try: one near the edge; away from it twice the last, up to half the limit. */
+  step(limit: number, nowMs: number): number {
+    const distance = Math.abs(limit - this.#edge);
+    if (nowMs < this.#edgeUntilMs && distance < NEAR * this.#edge) {
+      this.#streak = 0;
+      return 1;
+    }
+    return Math.max(1, Math.floor(Math.min(2 ** (this.#streak + 1), limit / 2)));
+  }
+}

@@ -1,0 +1,58 @@
+import type { Outcome } from "./outcome.ts";
+
+/** Where permits come from, and where they go when they end. */
+export interface PermitIssuer {
+  /** What became of the attempt is known; its permit is still out. */
+  onMeasure(permit: Permit, outcome: Outcome, nowMs?: number): void;
+  /** The permit comes back. Its attempt counts now unless it was measured before. */
+  onEnd(permit: Permit, outcome: Outcome, nowMs?: number): void;
+}
+
+/** The right to have one attempt in flight. */
+export class Permit {
+  readonly #issuer: PermitIssuer;
+  readonly weight: number = 0;
+  readonly startedAtMs: number = 0;
+  /** In flight when it was given, itself included. */
+  readonly inFlightAtStart: number = 0;
+  #isMeasured = false;
+  #hasEnded = false;
+
+  constructor(issuer: PermitIssuer, weight: number, startedAtMs: number, inFlightAtStart: number) {
+    this.#issuer = issuer;
+    this.weight = weight;
+    this.startedAtMs = startedAtMs;
+    this.inFlightAtStart = inFlightAtStart;
+  }
+
+  /** Whether the attempt has been counted, so that only the permit is still out. */
+  get isMeasured(): boolean {
+    return this.#isMeasured;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /**
+   * Counts the attempt now and keeps its permit: for an answer whose rest is still coming, or a
+   * call whose caller no longer waits for it. Only the first call counts, and none after the end.
+   */
+  measure(outcome: Outcome, nowMs?: number): boolean {
+    if (this.#isMeasured || this.#hasEnded) return false;
+    this.#isMeasured = true;
+    this.#issuer.onMeasure(this, outcome, nowMs);
+    return true;
+  }
+
+  /**
+   * Ends the attempt. Only the first call counts, so that a `finally` may end what is left open;
+   * after `measure` the outcome says nothing more.
+   */
+  end(outcome: Outcome, nowMs?: number): boolean {
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
+    this.#issuer.onEnd(this, outcome, nowMs);
+    return true;
+  }
+}

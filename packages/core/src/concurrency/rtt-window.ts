@@ -1,0 +1,68 @@
+/** A window of so many round trips is the longest. */
+const COUNT_MAX = 128;
+/** So is one that has lasted for so many of them. */
+const ROUND_TRIPS_MAX = 8;
+/** Few and many of them are looked at in portions of this size. */
+const PORTION = 8;
+
+/** The round trips that ended since the limit last changed, or since they were last judged. */
+export class RttWindow {
+  #rttsMs: number[] = [];
+  #sumMs = 0;
+  #fromMs = 0;
+  #isSettling = false;
+
+  get rttsMs(): readonly number[] {
+    return this.#rttsMs;
+  }
+
+  get count(): number {
+    return this.#rttsMs.length;
+  }
+
+  get meanMs(): number {
+    return this.#sumMs / this.#rttsMs.length;
+  }
+
+  /** Completions a millisecond. */
+  rate(nowMs: number): number {
+    return nowMs > this.#fromMs ? this.#rttsMs.length / (nowMs - this.#fromMs) : 0;
+  }
+
+  restart(nowMs: number): void {
+    this.#rttsMs = [];
+    this.#sumMs = 0;
+    this.#fromMs = nowMs;
+    this.#isSettling = false;
+  }
+
+  /**
+   * The same after the limit has changed. What ends until the number in flight has followed, and
+   * for a round trip after that, was started under the old limit and does not count.
+   */
+  restartSettling(nowMs: number): void {
+    this.restart(nowMs);
+    this.#isSettling = true;
+  }
+
+  add(rttMs: number, nowMs: number, isWithinLimit: boolean): void {
+    if (this.#isSettling) {
+      if (!isWithinLimit) return;
+      this.#isSettling = false;
+      this.#fromMs = nowMs + rttMs;
+    }
+    if (nowMs < this.#fromMs) return;
+    this.#rttsMs.push(rttMs);
+    this.#sumMs += rttMs;
+  }
+
+  /** Whether it is worth a look now: with `countMin` at least, and then at every portion. */
+  isReady(countMin: number): boolean {
+    return this.count >= Math.min(countMin, COUNT_MAX) && this.count % PORTION === 0;
+  }
+
+  /** Whether it is as long as it gets, so that whatever it says must do. */
+  isFull(nowMs: number): boolean {
+    return this.count >= COUNT_MAX || nowMs - this.#fromMs >= ROUND_TRIPS_MAX * this.meanMs;
+  }
+}

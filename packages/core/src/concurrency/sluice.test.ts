@@ -1,0 +1,352 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ClosedLoop } from "../../test/closed-loop.ts";
+import type { Answer, Peer } from "../../test/closed-loop.ts";
+import { SeededRandom } from "../random.ts";
+import type { LimitDecision } from "./algorithm.ts";
+import type { Outcome } from "./outcome.ts";
+import { SluiceLimit } from "./sluice.ts";
+
+const RTT_MS = 100;
+const seed = fc.integer({ min: 1, max: 1_000_000 });
+
+/** Serves anything in about a round trip, a little more with `jitter`. */
+function healthy(random: SeededRandom, jitter = 0.05): () => Answer {
+  return () => ({ afterMs: RTT_MS * (1 - jitter * Math.log(1 - random.next())), outcome: "ok" });
+}
+
+function setUp(options: { seed?: number; initialLimit?: number; limitMax?: number } = {}) {
+  const { seed: drawn = 1, ...bounds } = options;
+  const random = new SeededRandom(drawn);
+  const limit = new SluiceLimit(new SeededRandom(drawn), bounds);
+  const serve = healthy(random);
+  const loop = new ClosedLoop(limit, serve);
+  return { limit, loop, random, serve };
+}
+
+/** Was at 10 once, lost one there, and tries 10 again from time to time. */
+function setUpBelowTen(probes: (nowMs: number) => Partial<Answer>) {
+  const { limit, loop, serve } = setUp({ initialLimit: 10, limitMax: 200 });
+  let isFirst = true;
+  loop.peer = (nowMs, inFlight) => {
+    if (inFlight < 10) return serve();
+    if (!isFirst) return { ...serve(), ...probes(nowMs) };
+    isFirst = false;
+    return { afterMs: RTT_MS - 1, outcome: "busy" };
+  };
+  loop.run(RTT_MS);
+  return { limit, loop };
+}
+
+/** Some served one at a time, then `count` started one after the other, none ended yet. */
+function setUpStarted(limit: SluiceLimit, count: number) {
+  let nowMs = 0;
+  const end = (outcome: Outcome, startedAtMs: number, inFlightAtStart: number) => {
+    nowMs++;
+    const atStart = { startedAtMs, inFlightAtStart };
+    return limit.onEnd({ ...atStart, endedAtMs: nowMs, outcome, inFlight: inFlightAtStart - 1 });
+  };
+  for (let served = 0; served < 20; served++) {
+    limit.onStart(nowMs, 1);
+    nowMs += RTT_MS;
+    end("ok", nowMs - RTT_MS, 1);
+  }
+  const startedAtMs: number[] = [];
+  for (let inFlight = 1; inFlight <= count; inFlight++) {
+    nowMs++;
+    limit.onStart(nowMs, inFlight);
+    startedAtMs.push(nowMs);
+  }
+  return { end, startedAtMs, now: () => nowMs };
+}
+
+/** So many workers, each busy for a time that varies widely; whoever finds none waits. */
+function workers(count: number, random: SeededRandom): Peer {
+  const freeAtMs = Array.from({ length: count }, () => 0);
+  return (nowMs) => {
+    const at = freeAtMs.indexOf(Math.min(...freeAtMs));
+    const startMs = Math.max(nowMs, freeAtMs[at] ?? 0);
+    freeAtMs[at] = startMs - 50 * Math.log(1 - random.next());
+    return { afterMs: (freeAtMs[at] ?? 0) - nowMs, outcome: "ok" };
+  };
+}
+
+describe("growth", () => {
+  test("does not grow while it is not reached", () => {
+    fc.assert(
+      fc.property(seed, fc.integer({ min: 2, max: 60 }), (drawn, initialLimit) => {
+        const { limit, loop } = setUp({ seed: drawn, initialLimit });
+        loop.demand = initialLimit - 1;
+        expect(loop.runUntil(() => limit.limit > initialLimit, 5000)).toBe(false);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test("reaches what it may within twenty round trips, however much that is", () => {
+    for (const limitMax of [10, 200, 1000]) {
+      const { limit, loop } = setUp({ limitMax });
+      const isReached = loop.runUntil(() => limit.limit >= 0.9 * limitMax, 20 * RTT_MS);
+      expect(isReached, `${limitMax}`).toBe(true);
+    }
+  });
+
+  test.each([0.01, 0.3, 1])("stays with what is served, with a jitter of %d", (jitter) => {
+    const { loop, random } = setUp({ limitMax: 100 });
+    loop.peer = healthy(random, jitter);
+    loop.run(5000);
+    const from = loop.starts.length;
+    loop.run(20_000);
+    const most = (100 * 20_000) / (RTT_MS * (1 + jitter));
+    expect(loop.starts.length - from).toBeGreaterThan(0.85 * most);
+  });
+});
+
+describe("losses", () => {
+  test("one at a number in flight never tried before puts the limit one below it", () => {
+    const counts = fc.integer({ min: 2, max: 100 });
+    fc.assert(
+      fc.property(counts, fc.nat(99), (initialLimit, part) => {
+        const limit = new SluiceLimit(new SeededRandom(1), { initialLimit });
+        const count = 2 + Math.floor(((initialLimit - 1) * part) / 100);
+        const { end, startedAtMs } = setUpStarted(limit, count);
+        const decision = end("busy", startedAtMs.at(-1) ?? 0, count);
+        const expected = { limitBefore: initialLimit, limit: count - 1, cause: "busy" };
+        expect(decision).toMatchObject(expected);
+      }),
+    );
+  });
+
+  test("of attempts that started before a cut never cut again", () => {
+    const outcomes = fc.constantFrom<Outcome>("busy", "failed");
+    const order = fc.array(fc.record({ which: fc.nat(), how: outcomes }), {
+      minLength: 10,
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(order, (losses) => {
+        const limit = new SluiceLimit(new SeededRandom(1), { initialLimit: 60 });
+        const { end, startedAtMs } = setUpStarted(limit, losses.length);
+        const left = startedAtMs.map((atMs, index) => ({ atMs, inFlight: index + 1 }));
+        const decisions: LimitDecision[] = [];
+        for (const { which, how } of losses) {
+          const [lost] = left.splice(which % left.length, 1);
+          if (lost === undefined) continue;
+          const decision = end(how, lost.atMs, lost.inFlight);
+          if (decision !== undefined) decisions.push(decision);
+        }
+        expect(decisions).toHaveLength(1);
+        expect(limit.limit).toBe(decisions[0]?.limit);
+      }),
+    );
+  });
+
+  test("a stray one among hundreds leaves the limit and the pace alone", () => {
+    fc.assert(
+      fc.property(seed, fc.integer({ min: 0, max: 300 }), (drawn, strayAfter) => {
+        const { limit, loop, serve } = setUp({ seed: drawn, initialLimit: 40, limitMax: 40 });
+        loop.run(2000);
+        let left = strayAfter;
+        loop.peer = () => ({ ...serve(), outcome: left-- === 0 ? "failed" : "ok" });
+        const isMoved = loop.runUntil(() => limit.limit !== 40, 1500);
+        expect([isMoved, limit.pauseMs(loop.nowMs), left < 0]).toEqual([false, 0, true]);
+        expect(loop.decisions.map((decision) => decision.cause)).not.toContain("failed");
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test.each([5, 30, 150])("a peer that takes %d and no more turns away few of them", (most) => {
+    for (const drawn of [1, 2, 3]) {
+      const { loop, serve } = setUp({ seed: drawn });
+      let refused = 0;
+      loop.peer = (_nowMs, inFlight) => {
+        if (inFlight > most) refused++;
+        return { ...serve(), outcome: inFlight > most ? "busy" : "ok" };
+      };
+      loop.run(3000);
+      refused = 0;
+      const from = loop.starts.length;
+      loop.run(10_000);
+      const later = loop.starts.slice(from);
+      const highest = Math.max(...later.map(({ inFlight }) => inFlight));
+      expect(highest).toBeLessThanOrEqual(1.1 * most + 2);
+      expect(refused / later.length).toBeLessThan(0.02);
+      expect(later.length).toBeGreaterThan(0.85 * most * (10_000 / (1.05 * RTT_MS)));
+    }
+  });
+
+  test("a peer that takes so many a second is paced just below that", () => {
+    const { loop, serve } = setUp();
+    const quota = 200;
+    let arrivedMs: readonly number[] = [];
+    let refused = 0;
+    loop.peer = (nowMs) => {
+      arrivedMs = [...arrivedMs, nowMs].filter((atMs) => atMs > nowMs - 1000);
+      if (arrivedMs.length <= quota) return serve();
+      refused++;
+      return { ...serve(), outcome: "busy" };
+    };
+    loop.run(20_000);
+    refused = 0;
+    const starts = loop.starts.length;
+    loop.run(20_000);
+    const started = loop.starts.length - starts;
+    expect((started - refused) / 20).toBeGreaterThan(0.9 * quota);
+    expect(refused / started).toBeLessThan(0.05);
+    expect(loop.decisions.at(-1)?.startsPerSecond).toBeLessThan(1.1 * quota);
+  });
+});
+
+describe("when everything fails", () => {
+  const failAfterMs = [5, RTT_MS, 1000];
+
+  test.each(failAfterMs)("after %d ms each, it is down to 1 within four generations", (afterMs) => {
+    const { limit, loop } = setUp({ limitMax: 100 });
+    loop.run(5000);
+    expect(limit.limit).toBe(100);
+    loop.peer = () => ({ afterMs, outcome: "failed" });
+    const generationMs = 1.2 * Math.max(afterMs, RTT_MS);
+    expect(loop.runUntil(() => limit.limit === 1, 4 * generationMs)).toBe(true);
+  });
+
+  test.each(failAfterMs)("after %d ms each, single attempts go on for ever", (afterMs) => {
+    const { loop } = setUp({ limitMax: 100 });
+    loop.run(5000);
+    loop.peer = () => ({ afterMs, outcome: "failed" });
+    loop.run(6000);
+    const from = loop.starts.length;
+    loop.run(3_600_000);
+    const single = loop.starts.slice(from);
+    const gapsMs = single.map(({ atMs }, index) => atMs - (single[index - 1]?.atMs ?? atMs));
+    expect(Math.max(...gapsMs)).toBeLessThanOrEqual(2000 + afterMs + 1);
+    expect(Math.max(...single.map(({ inFlight }) => inFlight))).toBe(1);
+  });
+
+  test("also from the first attempt on", () => {
+    const { limit, loop } = setUp({ initialLimit: 50 });
+    loop.peer = () => ({ afterMs: 60_000, outcome: "failed" });
+    loop.run(600_000);
+    expect(limit.limit).toBe(1);
+    expect(loop.nowMs - (loop.starts.at(-1)?.atMs ?? 0)).toBeLessThanOrEqual(62_000);
+  });
+
+  test.each([100, 1000, 10_000, 60_000])(
+    "for %d ms, half of the limit is back 120 round trips later",
+    (outageMs) => {
+      for (const afterMs of failAfterMs) {
+        const { limit, loop, serve } = setUp({ limitMax: 100 });
+        loop.run(5000);
+        loop.peer = () => ({ afterMs, outcome: "failed" });
+        loop.run(outageMs);
+        loop.peer = serve;
+        const isBack = loop.runUntil(() => limit.limit >= 50, 120 * RTT_MS);
+        expect(isBack, `after ${afterMs} ms each`).toBe(true);
+      }
+    },
+  );
+});
+
+describe("a probe", () => {
+  test("is one attempt beyond the limit, which moves only once it was served", () => {
+    const probeMs = 10 * RTT_MS;
+    const { limit, loop } = setUpBelowTen(() => ({ afterMs: probeMs }));
+    expect(limit.limit).toBe(9);
+    expect(loop.runUntil(() => loop.inFlight === 10, 100 * RTT_MS)).toBe(true);
+    const probedAtMs = loop.starts.at(-1)?.atMs ?? 0;
+    const before = loop.starts.length;
+    loop.runUntil(() => limit.limit !== 9, 100 * RTT_MS);
+    expect(limit.limit).toBe(10);
+    expect(loop.decisions.at(-1)).toMatchObject({ cause: "room", atMs: probedAtMs + probeMs });
+    expect(loop.starts.slice(before).every(({ inFlight }) => inFlight <= 9)).toBe(true);
+  });
+
+  test("that is lost leaves the limit", () => {
+    const { limit, loop } = setUpBelowTen(() => ({ outcome: "busy" }));
+    expect(loop.runUntil(() => loop.inFlight === 10, 100 * RTT_MS)).toBe(true);
+    loop.run(2 * RTT_MS);
+    expect(limit.limit).toBe(9);
+  });
+
+  test.each<[string, readonly Outcome[]]>([
+    ["was given up", ["ignored"]],
+    ["was given up many times", Array<Outcome>(20).fill("ignored")],
+    ["was given up, and the next a stray loss,", ["ignored", "failed"]],
+  ])("that %s does not keep the limit from growing later", (_name, outcomes) => {
+    const left = [...outcomes];
+    const { limit, loop } = setUpBelowTen(() => ({ outcome: left.shift() ?? "ok" }));
+    expect(loop.runUntil(() => limit.limit >= 100, 300 * RTT_MS)).toBe(true);
+    expect(left).toEqual([]);
+  });
+});
+
+describe("waiting", () => {
+  test.each([4, 20, 60])("with %d workers it keeps them busy and few in line", (count) => {
+    const { loop, random } = setUp();
+    loop.peer = workers(count, random);
+    loop.run(20_000);
+    const [from, fromMs] = [loop.starts.length, loop.nowMs];
+    loop.run(20_000);
+    const later = loop.starts.slice(from);
+    const perSecond = (later.length * 1000) / (loop.nowMs - fromMs);
+    expect(perSecond).toBeGreaterThan(0.85 * (count * 20));
+    const mean = later.reduce((sum, { inFlight }) => sum + inFlight, 0) / later.length;
+    expect(mean).toBeLessThan(2 * count + 6);
+  });
+
+  test("what is faster than the clock can tell does not wait", () => {
+    const limit = new SluiceLimit(new SeededRandom(1), { initialLimit: 20, limitMax: 20 });
+    for (let nowMs = 0; nowMs < 300; nowMs++) {
+      const count = limit.limit;
+      for (let inFlight = 1; inFlight <= count; inFlight++) limit.onStart(nowMs, inFlight);
+      for (let inFlight = count; inFlight >= 1; inFlight--) {
+        const during = { startedAtMs: nowMs, endedAtMs: nowMs, inFlight: inFlight - 1 };
+        limit.onEnd({ ...during, outcome: "ok", inFlightAtStart: inFlight });
+      }
+    }
+    expect(limit.limit).toBe(20);
+  });
+});
+
+test("whatever happened before, a peer that is healthy again gets what it can take", () => {
+  const share = fc.constantFrom(0, 0, 0.01, 0.3, 1);
+  const time = fc.record({
+    ms: fc.constantFrom(50, 300, 2000),
+    rttMs: fc.constantFrom(20, RTT_MS, 200),
+    jitter: fc.constantFrom(0, 0.05, 1),
+    slope: fc.constantFrom(0, 0, 0.1),
+    most: fc.constantFrom(3, 20, 1000),
+    lostShare: share,
+    ignoredShare: share,
+    demand: fc.constantFrom(5, 1000),
+  });
+  fc.assert(
+    fc.property(seed, fc.array(time, { minLength: 1, maxLength: 5 }), (drawn, times) => {
+      const { limit, loop, random, serve } = setUp({ seed: drawn, limitMax: 40 });
+      for (const each of times) {
+        loop.demand = each.demand;
+        loop.peer = (_nowMs, inFlight) => {
+          const slower = 1 + each.slope * inFlight;
+          const noise = 1 - each.jitter * Math.log(1 - random.next());
+          const isLost = inFlight > each.most || random.next() < each.lostShare;
+          const isIgnored = random.next() < each.ignoredShare;
+          const outcome = isIgnored ? "ignored" : isLost ? "busy" : "ok";
+          return { afterMs: each.rttMs * slower * noise, outcome };
+        };
+        loop.run(each.ms);
+      }
+      loop.peer = serve;
+      loop.demand = 1000;
+      const isWell = (): boolean => limit.limit >= 30 && loop.inFlight >= 30;
+      expect(loop.runUntil(isWell, 90_000)).toBe(true);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test.each([{ limitMax: 0 }, { initialLimit: 0 }, { initialLimit: 201 }, { limitMax: 1.5 }])(
+  "refuses %j",
+  (bounds) => {
+    expect(() => new SluiceLimit(new SeededRandom(1), bounds)).toThrow(/must be/);
+  },
+);

@@ -1,0 +1,458 @@
+import { requireWhole } from "../errors.ts";
+import type { Random } from "../random.ts";
+import { RecentRate } from "../rate/recent-rate.ts";
+import type {
+  LimitAlgorithm,
+  LimitBounds,
+  LimitCause,
+  LimitDecision,
+  Sample,
+} from "./algorithm.ts";
+import { Baseline } from "./baseline.ts";
+import { Ewma } from "./ewma.ts";
+import { Growth } from "./growth.ts";
+import type { Measured } from "./measured.ts";
+import { RttWindow } from "./rtt-window.ts";
+import { StartPace } from "./start-pace.ts";
+
+/**
+ * `start`: the limit grows with every attempt served. `cruise`: it stays at what the peer takes
+ * and tries a little more from time to time. `drain`: it is lowered for a moment, to see the peer
+ * without a queue of ours.
+ */
+type Phase = "start" | "cruise" | "drain";
+
+/** A drain: where the limit goes after it, and what it is for. */
+interface Drain {
+  readonly resumeLimit: number;
+  /** Deep enough for the whole queue, and so to forget what was believed before. */
+  readonly isDeep: boolean;
+  /** What ended the start, to be judged again by a better baseline. */
+  readonly startRttsMs: readonly number[] | undefined;
+}
+
+/** Growth for each attempt served at the start: times 1.6 in a round trip. */
+const START_GAIN = 0.6;
+/** At the start a queue is looked for this often: its signs come a round trip late. */
+const START_COUNT = 8;
+/** Round trips of the start that the baseline begins with. */
+const START_SAMPLES_MAX = 64;
+/** What is left of the limit when a queue ended the start, until the baseline is measured. */
+const START_DRAIN = 1 / 3;
+
+/** Round trips that a window has at least. */
+const WINDOW_MIN = 16;
+/** And a drained one, unless they hardly differ. */
+const DRAIN_MIN = 48;
+const DRAIN_ERROR = 0.02;
+
+/** What a drain leaves of the limit. */
+const DRAIN_SHALLOW = 0.8;
+const DRAIN_DEEP = 0.5;
+/** A baseline is believed for so long while something queues. */
+const BASELINE_MS = 10_000;
+/** After so long, round trips that fall by themselves are joined: somebody else drains. */
+const BASELINE_JOIN_MS = 5000;
+/** Standard errors by which they must have fallen. */
+const FALL = 2.5;
+
+/** Losses up to this part of what ended are strays; so is one, however little has ended. */
+const STRAY_SHARE = 0.01;
+const STRAYS_MIN = 2;
+/** Ends that this is judged by, at most twice that. */
+const STRAY_ENDS = 100;
+
+/** Round trips without growth after a loss, with a queue, after a drain. */
+const HOLD_LOSS = 20;
+const HOLD_QUEUE = 4;
+const HOLD_DRAIN = 2;
+
+/** While nothing at all is served: rests between single attempts, and what each takes away. */
+const REST_MIN_MS = 100;
+const REST_MAX_MS = 2000;
+const OUTAGE_SHARE = 0.7;
+
+const RTT_ALPHA = 0.1;
+const SECOND_MS = 1000;
+
+/**
+ * Finds what a peer can take by two signals, each with a law of its own.
+ *
+ * - **Losses** (busy or failed). One at a number in flight never tried before is explained by it:
+ *   the limit goes one below. Others are not: what the peer limits is then a rate, or others share
+ *   it, and starts are paced a little below what was accepted. When nothing at all is served, single
+ *   attempts go out after ever longer rests. Losses of attempts that started before the last cut
+ *   never cut again, and a stray one among many does not cut at all.
+ * - **Waiting**. How many of those in flight wait is what their round trips have become longer by
+ *   since the baseline, by Little's law. More than chance explains: the limit goes down by so many.
+ *   The baseline is what was measured with the limit lowered, now and then, for a moment.
+ *
+ * It grows only when it was reached: fast at the start, then by probes. A probe is a single attempt
+ * beyond the limit, which moves only after the probe was served; so a peer that turns everything
+ * away when there is one too many turns away one.
+ */
+export class SluiceLimit implements LimitAlgorithm {
+  readonly #limitMax: number = 0;
+  readonly #baseline = new Baseline();
+  readonly #window = new RttWindow();
+  readonly #growth: Growth;
+  readonly #pace = new StartPace();
+  readonly #rtt = new Ewma(RTT_ALPHA);
+  #accepted: RecentRate | undefined;
+  /** Real, so that small limits shrink and grow by parts. */
+  #limit = 1;
+  #phase: Phase = "start";
+  #isReached = false;
+
+  /** When so many were first in flight, by their number, since the limit was last below it. */
+  readonly #firstAtMs: number[] = [];
+  #cutAtMs: number = Number.NEGATIVE_INFINITY;
+  #cuts = 0;
+  #servedSinceCut = 0;
+  #ends = 0;
+  #losses = 0;
+  /** The limit to come back to when something is served again. */
+  #limitBeforeOutage: number | undefined;
+  #restMs = 0;
+
+  #probeStep = 0;
+  #probesLeft = 0;
+  #probesOut = 0;
+
+  #drain: Drain | undefined;
+  #baselineAtMs = 0;
+  #shiftBefore: Measured | undefined;
+
+  constructor(random: Random, bounds: Partial<LimitBounds> = {}) {
+    const { initialLimit = 1, limitMax = 200 } = bounds;
+    requireWhole("limitMax", limitMax, 1, LIMIT_MAX);
+    requireWhole("initialLimit", initialLimit, 1, limitMax);
+    this.#growth = new Growth(random);
+    this.#limit = initialLimit;
+    this.#limitMax = limitMax;
+  }
+
+  get limit(): number {
+    return Math.min(this.#limitMax, this.#wholeLimit + this.#probesLeft);
+  }
+
+  pauseMs(nowMs: number): number {
+    return this.#pace.pauseMs(nowMs);
+  }
+
+  onStart(nowMs: number, inFlight: number): void {
+    this.#pace.onStart(nowMs);
+    if (inFlight >= this.#wholeLimit) this.#isReached = true;
+    // More can be in flight than the limit: one heavy attempt, or a limit that was lowered.
+    const known = Math.min(inFlight, this.#limitMax);
+    while (this.#firstAtMs.length <= known) this.#firstAtMs.push(nowMs);
+    if (this.#probesLeft === 0 || inFlight <= this.#wholeLimit) return;
+    this.#probesLeft--;
+    this.#probesOut++;
+  }
+
+  onEnd(sample: Sample): LimitDecision | undefined {
+    const limitBefore = this.limit;
+    const decided = this.#decide(sample);
+    if (decided === undefined) return undefined;
+    return {
+      limit: this.limit,
+      limitBefore,
+      cause: decided.cause,
+      rttMs: decided.rttMs,
+      startsPerSecond: this.#pace.perSecond,
+    };
+  }
+
+  get #wholeLimit(): number {
+    return Math.floor(this.#limit);
+  }
+
+  #decide(sample: Sample): Decided | undefined {
+    if (sample.outcome === "ignored") {
+      this.#endProbe(sample, false);
+      return undefined;
+    }
+    this.#ends++;
+    if (sample.outcome !== "ok") return this.#onLoss(sample, sample.outcome);
+    return this.#onServed(sample) ?? this.#judgeWindow(sample.endedAtMs);
+  }
+
+  #onLoss(sample: Sample, cause: "busy" | "failed"): Decided | undefined {
+    const { startedAtMs, endedAtMs, inFlightAtStart } = sample;
+    this.#pace.onLoss();
+    if (startedAtMs <= this.#cutAtMs) return undefined;
+    this.#losses++;
+    const isFirst = this.#cuts === 0;
+    const isExplained = isFirst && this.#isNewLoad(sample);
+    const strays = Math.max(STRAYS_MIN, STRAY_SHARE * this.#ends);
+    if (isFirst && !isExplained && this.#losses <= strays) return this.#endProbe(sample, false);
+    const rttMs = this.#rtt.mean ?? endedAtMs - startedAtMs;
+    if (isExplained) this.#limit = Math.min(this.#limit, inFlightAtStart - 1);
+    else this.#slowDown(endedAtMs, rttMs);
+    this.#growth.stopAt(this.#limit, endedAtMs, rttMs);
+    this.#growth.hold(endedAtMs, HOLD_LOSS, rttMs);
+    this.#cuts++;
+    this.#cut(endedAtMs);
+    return { cause, rttMs: undefined };
+  }
+
+  /** Whether it was the first with so many in flight. A limit of one cannot go below. */
+  #isNewLoad({ startedAtMs, inFlightAtStart }: Sample): boolean {
+    if (inFlightAtStart === 1) return false;
+    const isProbe = this.#probesOut > 0 && inFlightAtStart > this.#wholeLimit;
+    return isProbe || this.#firstAtMs[inFlightAtStart] === startedAtMs;
+  }
+
+  /** After a loss that the number in flight does not explain. */
+  #slowDown(nowMs: number, rttMs: number): void {
+    if (this.#cuts === 0 || this.#servedSinceCut > 0) {
+      this.#pace.cut(nowMs, this.#accepted?.peak ?? 0, Math.min(REST_MAX_MS, rttMs));
+      return;
+    }
+    this.#limitBeforeOutage = OUTAGE_SHARE * (this.#limitBeforeOutage ?? this.#limit);
+    this.#limit = 1;
+    this.#restMs = Math.min(REST_MAX_MS, Math.max(REST_MIN_MS, rttMs, 2 * this.#restMs));
+    this.#pace.rest(nowMs, this.#restMs);
+  }
+
+  #onServed(sample: Sample): Decided | undefined {
+    const { startedAtMs, endedAtMs, inFlight } = sample;
+    const rttMs = endedAtMs - startedAtMs;
+    this.#rtt.update(rttMs);
+    // As if it had run for a second: what came so far came in a second.
+    this.#accepted ??= new RecentRate({ now: () => startedAtMs - SECOND_MS });
+    this.#accepted.record(endedAtMs, rttMs);
+    if (startedAtMs > this.#cutAtMs) {
+      this.#servedSinceCut++;
+      this.#restMs = 0;
+      this.#pace.onServed(endedAtMs, this.#rtt.mean ?? rttMs);
+      if (this.#limitBeforeOutage !== undefined)
+        return this.#endOutage(this.#limitBeforeOutage, endedAtMs);
+    }
+    this.#window.add(rttMs, endedAtMs, inFlight < this.limit);
+    if (this.#phase !== "start") return this.#endProbe(sample, true);
+    if (this.#isReached) this.#limit = Math.min(this.#limitMax, this.#limit + START_GAIN);
+    return undefined;
+  }
+
+  #endOutage(limit: number, nowMs: number): Decided {
+    this.#limit = Math.max(1, limit);
+    this.#limitBeforeOutage = undefined;
+    this.#window.restartSettling(nowMs);
+    return { cause: "room", rttMs: undefined };
+  }
+
+  /** Takes the step once the last probe was served. One that tells nothing ends the try. */
+  #endProbe({ inFlightAtStart, endedAtMs }: Sample, isServed: boolean): Decided | undefined {
+    if (this.#probesOut === 0 || inFlightAtStart <= this.#wholeLimit) return undefined;
+    if (!isServed) {
+      this.#endProbing();
+      return undefined;
+    }
+    this.#probesOut--;
+    if (this.#probesOut > 0 || this.#probesLeft > 0) return undefined;
+    this.#limit = Math.min(this.#limitMax, this.#limit + this.#probeStep);
+    this.#growth.onStepTaken();
+    this.#window.restartSettling(endedAtMs);
+    return { cause: "room", rttMs: undefined };
+  }
+
+  /** What was tried beyond the limit counts as never tried. */
+  #endProbing(): void {
+    this.#probesLeft = 0;
+    this.#probesOut = 0;
+    this.#firstAtMs.length = Math.min(this.#firstAtMs.length, this.#wholeLimit + 1);
+  }
+
+  #judgeWindow(nowMs: number): Decided | undefined {
+    const { count } = this.#window;
+    const isStart = this.#phase === "start";
+    const isReady = isStart
+      ? count >= Math.min(START_COUNT, this.#wholeLimit)
+      : this.#window.isReady(Math.max(WINDOW_MIN, this.#wholeLimit));
+    if (count === 0 || !isReady) return undefined;
+    const { meanMs, rttsMs } = this.#window;
+    const shift = this.#baseline.shiftOf(rttsMs);
+    if (shift === undefined) {
+      this.#baseline.absorb(rttsMs);
+      this.#window.restart(nowMs);
+      return { cause: this.#phase === "start" ? "start" : "steady", rttMs: meanMs };
+    }
+    const seen: Seen = { nowMs, meanMs, shift, ...this.#waiting(shift, nowMs) };
+    if (isStart) return this.#judgeStart(seen);
+    if (this.#drain !== undefined) return this.#judgeDrain(this.#drain, seen);
+    return this.#judgeCruise(seen);
+  }
+
+  /** How many of those in flight wait: by Little's law, as many as their share of the round trip. */
+  #waiting(shift: Measured, nowMs: number): { queue: number; error: number } {
+    const { meanMs } = this.#window;
+    // Faster than the clock can tell: nothing waits.
+    if (meanMs === 0) return { queue: 0, error: 0 };
+    const served = this.#window.rate(nowMs) * meanMs;
+    const inUse = this.#isReached ? this.#limit : Math.min(this.#limit, served);
+    const perMs = inUse / meanMs;
+    return { queue: perMs * shift.valueMs, error: perMs * shift.errorMs };
+  }
+
+  #judgeStart({ nowMs, meanMs, queue, error }: Seen): Decided {
+    const { rttsMs } = this.#window;
+    if (queue - 2 * error > startQueue(this.#limit)) {
+      this.#growth.pause();
+      const drain = { resumeLimit: this.#limit, isDeep: true, startRttsMs: rttsMs };
+      return this.#startDrain(drain, this.#limit * START_DRAIN, nowMs, "slower");
+    }
+    if (queue <= 2 * error && this.#baseline.count < START_SAMPLES_MAX)
+      this.#baseline.absorb(rttsMs);
+    if (this.#limit >= this.#limitMax) this.#phase = "cruise";
+    this.#restartWindow(nowMs);
+    return { cause: "start", rttMs: meanMs };
+  }
+
+  #judgeCruise(seen: Seen): Decided | undefined {
+    const { nowMs, meanMs, shift, queue, error } = seen;
+    const root = Math.sqrt(this.#limit);
+    const isFull = this.#window.isFull(nowMs);
+    if (queue - (isFull ? 2 : 3) * error > Math.max(4, 1.5 * root)) {
+      const resumeLimit = Math.max(1, this.#limit - queue);
+      this.#growth.stopAt(resumeLimit, nowMs, meanMs);
+      const drain = { resumeLimit, isDeep: false, startRttsMs: undefined };
+      return this.#startDrain(drain, resumeLimit * DRAIN_SHALLOW, nowMs, "slower");
+    }
+    const hasRoom = queue + (isFull ? 0 : error) < Math.max(0.3 * root, Math.min(1.5, 0.5 + error));
+    if (!hasRoom && !isFull) return undefined;
+    this.#cuts = 0;
+    this.#forgetEnds();
+    const shiftBefore = this.#shiftBefore;
+    this.#shiftBefore = shift;
+    if (!this.#isReached) return this.#stay("idle", seen);
+    const ageMs = nowMs - this.#baselineAtMs;
+    const isJoining = ageMs >= BASELINE_JOIN_MS && hasFallen(shiftBefore, shift);
+    if (isJoining || (!hasRoom && ageMs >= BASELINE_MS)) {
+      const drain = { resumeLimit: this.#limit, isDeep: true, startRttsMs: undefined };
+      return this.#startDrain(drain, this.#limit * DRAIN_DEEP, nowMs, "drain");
+    }
+    if (hasRoom) return this.#tryMore(seen);
+    this.#growth.pause();
+    this.#growth.hold(nowMs, HOLD_QUEUE, meanMs);
+    if (queue - error <= Math.max(0.5 * root, Math.min(2, 1 + error)))
+      return this.#stay("steady", seen);
+    this.#limit = Math.max(1, this.#limit - 1);
+    this.#window.restartSettling(nowMs);
+    this.#isReached = false;
+    return { cause: "slower", rttMs: meanMs };
+  }
+
+  #tryMore(seen: Seen): Decided {
+    const { nowMs } = seen;
+    const room = this.#limitMax - this.#wholeLimit;
+    const isProbing = this.#probesLeft > 0 || this.#probesOut > 0;
+    if (this.#growth.isHeld(nowMs) || room === 0 || isProbing) {
+      return this.#stay("steady", seen);
+    }
+    this.#probeStep = Math.min(room, this.#growth.step(this.#limit, nowMs));
+    this.#probesLeft = this.#probeStep;
+    return this.#stay("probe", seen);
+  }
+
+  #judgeDrain(drain: Drain, { nowMs, meanMs, shift, queue, error }: Seen): Decided | undefined {
+    const isSure = shift.errorMs <= DRAIN_ERROR * meanMs;
+    if (this.#window.count < DRAIN_MIN && !isSure && !this.#window.isFull(nowMs)) return undefined;
+    const { rttsMs } = this.#window;
+    const isOther = Math.abs(queue) > 2 * error;
+    if (drain.startRttsMs !== undefined || (drain.isDeep && isOther))
+      this.#baseline.replace(rttsMs);
+    else this.#baseline.absorb(rttsMs);
+    this.#baselineAtMs = nowMs;
+    this.#drain = undefined;
+    this.#phase = "cruise";
+    if (drain.startRttsMs === undefined) this.#limit = drain.resumeLimit;
+    else this.#resumeStart(drain.startRttsMs, drain.resumeLimit, nowMs);
+    this.#growth.hold(nowMs, HOLD_DRAIN, meanMs);
+    this.#restartWindow(nowMs);
+    this.#window.restartSettling(nowMs);
+    return { cause: "drain", rttMs: meanMs };
+  }
+
+  /**
+   * Judges again what ended the start. While a limit grows, the slow attempts have not ended yet,
+   * and a baseline made of the fast ones sees a queue where there is none.
+   */
+  #resumeStart(rttsMs: readonly number[], limit: number, nowMs: number): void {
+    const shift = this.#baseline.shiftOf(rttsMs) ?? { valueMs: 0, errorMs: 0 };
+    const meanMs = rttsMs.reduce((sum, rttMs) => sum + rttMs, 0) / rttsMs.length;
+    const perMs = meanMs === 0 ? 0 : limit / meanMs;
+    const queue = perMs * shift.valueMs;
+    const error = perMs * shift.errorMs;
+    if (queue - 2 * error <= startQueue(limit)) {
+      this.#phase = "start";
+      this.#limit = limit;
+      return;
+    }
+    this.#limit = Math.max(this.#limit, limit - queue);
+    this.#growth.stopAt(this.#limit, nowMs, meanMs);
+  }
+
+  #startDrain(drain: Drain, limit: number, nowMs: number, cause: LimitCause): Decided {
+    this.#limit = Math.max(1, limit);
+    this.#cut(nowMs);
+    this.#drain = drain;
+    this.#phase = "drain";
+    return { cause, rttMs: undefined };
+  }
+
+  /** Everything under way is over: what started until now no longer counts. */
+  #cut(nowMs: number): void {
+    this.#phase = "cruise";
+    this.#drain = undefined;
+    this.#shiftBefore = undefined;
+    this.#cutAtMs = nowMs;
+    this.#servedSinceCut = 0;
+    this.#endProbing();
+    this.#isReached = false;
+    this.#window.restartSettling(nowMs);
+  }
+
+  #stay(cause: LimitCause, { nowMs, meanMs }: Seen): Decided {
+    this.#restartWindow(nowMs);
+    return { cause, rttMs: meanMs };
+  }
+
+  #restartWindow(nowMs: number): void {
+    this.#window.restart(nowMs);
+    this.#isReached = false;
+  }
+
+  #forgetEnds(): void {
+    if (this.#ends < 2 * STRAY_ENDS) return;
+    this.#ends /= 2;
+    this.#losses /= 2;
+  }
+}
+
+/** Limits beyond this would only cost memory. */
+const LIMIT_MAX = 1_000_000;
+
+interface Decided {
+  readonly cause: LimitCause;
+  readonly rttMs: number | undefined;
+}
+
+/** What a window says: those that wait, give or take one standard error. */
+interface Seen {
+  readonly nowMs: number;
+  readonly meanMs: number;
+  readonly shift: Measured;
+  readonly queue: number;
+  readonly error: number;
+}
+
+function startQueue(limit: number): number {
+  return Math.max(1, 0.5 * Math.sqrt(limit));
+}
+
+function hasFallen(before: Measured | undefined, now: Measured): boolean {
+  if (before === undefined) return false;
+  return before.valueMs - now.valueMs > FALL * Math.hypot(before.errorMs, now.errorMs);
+}

@@ -1,0 +1,187 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { StartPace } from "./start-pace.ts";
+
+const RTT_MS = 100;
+
+/** Wants to start at every instant given, and starts when it may. Answers when it did. */
+function startsOf(pace: StartPace, wantedAtMs: readonly number[]): number[] {
+  const starts: number[] = [];
+  let nowMs = 0;
+  for (const wanted of wantedAtMs) {
+    nowMs = Math.max(nowMs, wanted);
+    // A difference of instants is rounded, so that what was to pass may have left a little.
+    for (let pauseMs = pace.pauseMs(nowMs); pauseMs > 0; pauseMs = pace.pauseMs(nowMs))
+      nowMs += pauseMs;
+    pace.onStart(nowMs);
+    starts.push(nowMs);
+  }
+  return starts;
+}
+
+/** Serves an attempt each `everyMs`, as somebody whom the pace holds back if `isHeld`. */
+function serve(pace: StartPace, fromMs: number, forMs: number, isHeld: boolean): void {
+  for (let nowMs = fromMs; nowMs < fromMs + forMs; nowMs += 10) {
+    let most = isHeld ? 1000 : 0;
+    while (most-- > 0 && pace.pauseMs(nowMs) === 0) pace.onStart(nowMs);
+    pace.onServed(nowMs, RTT_MS);
+  }
+}
+
+/** When a pace that was cut to 90 first grows. */
+function grownAtMs(losses: number): number {
+  const pace = new StartPace();
+  pace.cut(0, 100, 0);
+  for (let lost = 0; lost < losses; lost++) pace.onLoss();
+  let nowMs = 0;
+  while (rateOf(pace) <= 90 && nowMs < 100_000) {
+    nowMs += 10;
+    serve(pace, nowMs, 10, true);
+  }
+  return nowMs;
+}
+
+function rateOf(pace: StartPace): number {
+  return pace.perSecond ?? 0;
+}
+
+test("holds nobody back until it is cut", () => {
+  const pace = new StartPace();
+  expect(startsOf(pace, Array<number>(1000).fill(5))).toEqual(Array<number>(1000).fill(5));
+  serve(pace, 0, 10_000, true);
+  expect(pace.perSecond).toBeUndefined();
+});
+
+test("over any stretch no more start than its rate has time for, and 20 ms more", () => {
+  const gap = fc.oneof(fc.constant(0), fc.nat(3), fc.nat(30), fc.nat(3000));
+  const gaps = fc.array(gap, { minLength: 1, maxLength: 200, size: "max" });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2000 }), gaps, (accepted, waitsMs) => {
+      const pace = new StartPace();
+      pace.cut(0, accepted, 0);
+      let atMs = 0;
+      const starts = startsOf(
+        pace,
+        waitsMs.map((waitMs) => (atMs += waitMs)),
+      );
+      const perMs = (pace.perSecond ?? Infinity) / 1000;
+      let worst = 0;
+      for (const [first, fromMs] of starts.entries()) {
+        for (const [index, untilMs] of starts.slice(first).entries()) {
+          const allowed = 1 + perMs * (untilMs - fromMs + 20);
+          worst = Math.max(worst, index + 1 - allowed);
+        }
+      }
+      expect(worst).toBeLessThanOrEqual(1e-6);
+    }),
+  );
+});
+
+test("spreads those that want to start at once evenly", () => {
+  const pace = new StartPace();
+  pace.cut(0, 100, 0);
+  const starts = startsOf(pace, Array<number>(50).fill(0)).slice(3);
+  const gapsMs = starts.slice(1).map((atMs, index) => atMs - (starts[index] ?? 0));
+  for (const gapMs of gapsMs) expect(gapMs).toBeCloseTo(1000 / 90, 6);
+});
+
+describe("a cut", () => {
+  test.each([
+    { accepted: 100, perSecond: 90 },
+    { accepted: 0, perSecond: 1 },
+    { accepted: 0.5, perSecond: 1 },
+  ])("goes below the $accepted that were accepted, to $perSecond", ({ accepted, perSecond }) => {
+    const pace = new StartPace();
+    pace.cut(0, accepted, 0);
+    expect(pace.perSecond).toBe(perSecond);
+  });
+
+  test("goes below the pace itself if more was accepted", () => {
+    const pace = new StartPace();
+    pace.cut(0, 100, 0);
+    pace.cut(1000, 500, 0);
+    expect(pace.perSecond).toBe(81);
+  });
+
+  test("lets nothing start for a while", () => {
+    const pace = new StartPace();
+    pace.cut(1000, 100, 150);
+    expect([pace.pauseMs(1000), pace.pauseMs(1149), pace.pauseMs(1150)]).toEqual([150, 1, 0]);
+  });
+});
+
+test("holds back for two seconds at most if no rest is longer, however many start unasked", () => {
+  const event = fc.record({
+    kind: fc.constantFrom("start", "cut", "rest", "served", "loss"),
+    waitMs: fc.oneof(fc.constant(0), fc.nat(5000)),
+    value: fc.oneof(fc.constant(0), fc.nat(100_000)),
+    restMs: fc.nat(2000),
+  });
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 100 }), (events) => {
+      const pace = new StartPace();
+      let nowMs = 0;
+      for (const { kind, waitMs, value, restMs } of events) {
+        nowMs += waitMs;
+        if (kind === "start") pace.onStart(nowMs);
+        else if (kind === "cut") pace.cut(nowMs, value, restMs);
+        else if (kind === "rest") pace.rest(nowMs, restMs);
+        else if (kind === "served") pace.onServed(nowMs, value);
+        else pace.onLoss();
+        expect(pace.pauseMs(nowMs)).toBeGreaterThanOrEqual(0);
+        expect(pace.pauseMs(nowMs)).toBeLessThanOrEqual(2000);
+        expect(pace.perSecond ?? 1).toBeGreaterThanOrEqual(1);
+      }
+    }),
+  );
+});
+
+describe("growth", () => {
+  test("comes by a small step a second, and by large ones away from the last cut", () => {
+    const pace = new StartPace();
+    pace.cut(0, 100, 0);
+    const steps: { readonly from: number; readonly part: number }[] = [];
+    for (let nowMs = 0; nowMs < 20_000; nowMs += 10) {
+      const from = rateOf(pace);
+      serve(pace, nowMs, 10, true);
+      const part = rateOf(pace) / from - 1;
+      if (part !== 0) steps.push({ from, part });
+    }
+    expect(steps.length).toBe(19);
+    for (const { from, part } of steps) {
+      // One more in flight every twenty round trips of 100 ms: 5 a second.
+      if (from > 130) expect(part).toBeCloseTo(0.4, 9);
+      else expect(part).toBeCloseTo(5 / from, 9);
+    }
+    expect(steps.at(-1)?.from).toBeGreaterThan(130);
+  });
+
+  test("waits until losses are few among what was started since, but not for ever", () => {
+    expect(grownAtMs(0)).toBe(1000);
+    // 9 of 180 are 5 in a hundred, and 180 take 2 s.
+    expect(grownAtMs(9)).toBe(3000);
+    expect(grownAtMs(100_000)).toBe(31_000);
+  });
+
+  test("ends with the pace when nobody was held back for two seconds", () => {
+    const pace = new StartPace();
+    pace.cut(0, 100, 0);
+    serve(pace, 0, 1990, false);
+    expect(pace.perSecond).toBeDefined();
+    serve(pace, 2000, 1100, false);
+    expect(pace.perSecond).toBeUndefined();
+    expect(startsOf(pace, Array<number>(100).fill(5000))).toEqual(Array<number>(100).fill(5000));
+  });
+});
+
+test("two that share a quota and are cut together come to share it evenly", () => {
+  const [one, other] = [new StartPace(), new StartPace()];
+  one.cut(0, 180, 0);
+  other.cut(0, 20, 0);
+  for (let second = 1; second <= 300; second++) {
+    for (const pace of [one, other]) serve(pace, second * 1000, 1000, true);
+    if (rateOf(one) + rateOf(other) <= 200) continue;
+    for (const pace of [one, other]) pace.cut(second * 1000 + 990, rateOf(pace), 0);
+  }
+  expect(rateOf(one) / rateOf(other)).toBeLessThan(1.5);
+});

@@ -1,0 +1,670 @@
+import { getEventListeners } from "node:events";
+import { SeededRandom } from "@sluice/core";
+import { VirtualTimer } from "@sluice/core/testing";
+import { describe, expect, test } from "vitest";
+import type { GateEvent } from "./event.ts";
+import { createGate } from "./gate.ts";
+import type { Gate } from "./gate.ts";
+import type { GateOptions } from "./options.ts";
+import { ClosedError, DeadlineError, ThrottledError } from "./throttled-error.ts";
+
+function setUp(options: GateOptions = {}) {
+  const timer = new VirtualTimer();
+  const events: GateEvent[] = [];
+  const gate = createGate({
+    name: "peer",
+    ...options,
+    observers: [(event) => events.push(event)],
+    runtime: { timer, random: new SeededRandom(1) },
+  });
+  return { timer, events, gate };
+}
+
+const ignore = (): void => undefined;
+
+/** A call that ends when told to. */
+function pending<T = string>() {
+  let resolve: (value: T) => void = ignore;
+  let reject: (error: unknown) => void = ignore;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { work: () => promise, resolve, reject };
+}
+
+/** How a promise came out, so far. */
+function watch<T>(promise: Promise<T>): { value?: T; error?: unknown } {
+  const result: { value?: T; error?: unknown } = {};
+  promise.then(
+    (value) => {
+      result.value = value;
+      return result;
+    },
+    (error: unknown) => {
+      result.error = error;
+      return result;
+    },
+  );
+  return result;
+}
+
+function fill(gate: Gate, count: number) {
+  const calls = Array.from({ length: count }, () => pending());
+  for (const { work } of calls) void gate.run(work);
+  return calls;
+}
+
+describe("run", () => {
+  test("gives back the function's value, synchronous or not", async () => {
+    const { gate } = setUp();
+    expect(await gate.run(() => 1)).toBe(1);
+    expect(await gate.run(() => Promise.resolve(2))).toBe(2);
+    expect(gate.inFlight).toBe(0);
+  });
+
+  test.each([
+    [
+      "throws",
+      () => {
+        throw new Error("broken");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("broken"))],
+  ])("passes on what the function %s, and frees its permit", async (_how, work) => {
+    const { gate } = setUp({ concurrency: 1 });
+    await expect(gate.run(work)).rejects.toThrow("broken");
+    await expect(gate.run(work, { deadlineMs: 100 })).rejects.toThrow("broken");
+    expect(gate.inFlight).toBe(0);
+  });
+
+  test("starts in the same step when there is room, else in the order of arrival", async () => {
+    const { gate, timer } = setUp({ concurrency: 1 });
+    const started: string[] = [];
+    const first = pending();
+    void gate.run(() => {
+      started.push("first");
+      return first.work();
+    });
+    expect(started).toEqual(["first"]);
+    const rest = ["second", "third"].map((name) => gate.run(() => started.push(name)));
+    const urgent = gate.run(() => started.push("urgent"), { priority: 1 });
+    await timer.advance(0);
+    expect(gate.waiting).toBe(3);
+    first.resolve("done");
+    await Promise.all([...rest, urgent]);
+    expect(started).toEqual(["first", "urgent", "second", "third"]);
+  });
+
+  test("never has more in flight than the limit, by weight", async () => {
+    const { gate, timer } = setUp({ concurrency: 4 });
+    let inFlight = 0;
+    let most = 0;
+    const runs = Array.from({ length: 40 }, (_, i) => {
+      const weight = 1 + (i % 3);
+      return gate.run(
+        async () => {
+          inFlight += weight;
+          most = Math.max(most, inFlight);
+          await timer.sleep(1 + (i % 5));
+          inFlight -= weight;
+        },
+        { weight },
+      );
+    });
+    await timer.advance(1000);
+    await Promise.all(runs);
+    expect(most).toBe(4);
+  });
+
+  test("refuses who finds the line full, with a reason and an estimate", async () => {
+    const { gate, timer } = setUp({ concurrency: 1, maxWaiting: 2 });
+    const served = gate.run(() => timer.sleep(10));
+    await timer.advance(10);
+    await served;
+    fill(gate, 3);
+    const error = await gate.run(() => 1).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ThrottledError);
+    expect(error).toMatchObject({
+      code: "THROTTLED",
+      reason: "concurrency",
+      gate: "peer",
+      isRetriable: false,
+    });
+    expect((error as ThrottledError).retryAfterMs).toBe(30);
+    expect(gate.waiting).toBe(2);
+  });
+
+  test("a full line makes room for who is more important", async () => {
+    const { gate, timer } = setUp({ concurrency: 1, maxWaiting: 1 });
+    fill(gate, 1);
+    const humble = watch(gate.run(() => 1));
+    const urgent = watch(gate.run(() => 2, { priority: 1 }));
+    await timer.advance(0);
+    expect(humble.error).toBeInstanceOf(ThrottledError);
+    expect(urgent).toEqual({});
+  });
+
+  test("who will not wait is refused at once", async () => {
+    const { gate } = setUp({ concurrency: 1 });
+    fill(gate, 1);
+    await expect(gate.run(() => 1, { wait: false })).rejects.toMatchObject({
+      reason: "concurrency",
+    });
+  });
+});
+
+describe("a deadline", () => {
+  test("that passes in line is a refusal with its reason", async () => {
+    const { gate, timer } = setUp({ concurrency: 1 });
+    fill(gate, 1);
+    const late = watch(gate.run(() => 1, { deadlineMs: 50 }));
+    await timer.advance(49);
+    expect(late).toEqual({});
+    await timer.advance(1);
+    expect(late.error).toMatchObject({ code: "THROTTLED", reason: "concurrency" });
+    expect(gate.waiting).toBe(0);
+    expect(timer.sleeping).toBe(0);
+  });
+
+  test("that passes while running answers the caller, and keeps the permit until the end", async () => {
+    const { gate, timer, events } = setUp({ concurrency: 1 });
+    const hung = pending();
+    const late = watch(gate.run(hung.work, { deadlineMs: 50 }));
+    await timer.advance(50);
+    expect(late.error).toBeInstanceOf(DeadlineError);
+    expect(late.error).toMatchObject({ code: "DEADLINE" });
+    expect(gate.inFlight).toBe(1);
+    expect(gate.abandoned).toBe(1);
+    const next = watch(gate.run(() => "next", { deadlineMs: 20 }));
+    await timer.advance(20);
+    expect(next.error).toMatchObject({ code: "THROTTLED" });
+    hung.reject(new Error("too late for anybody"));
+    await timer.advance(0);
+    expect(gate.inFlight).toBe(0);
+    expect(gate.abandoned).toBe(0);
+    expect(events.filter(({ type }) => type === "ended")).toMatchObject([
+      { outcome: "failed", rttMs: 50 },
+    ]);
+    expect(timer.sleeping).toBe(0);
+  });
+
+  test("aborts the signal that the function was given", async () => {
+    const { gate, timer } = setUp();
+    let given: AbortSignal | undefined;
+    const late = watch(
+      gate.run(
+        (signal) => {
+          given = signal;
+          return pending().work();
+        },
+        { deadlineMs: 10 },
+      ),
+    );
+    await timer.advance(10);
+    expect(given?.aborted).toBe(true);
+    expect(given?.reason).toBe(late.error);
+  });
+
+  test("covers waiting and running together", async () => {
+    const { gate, timer } = setUp({ concurrency: 1 });
+    void gate.run(() => timer.sleep(30));
+    const late = watch(gate.run(pending().work, { deadlineMs: 50 }));
+    await timer.advance(49);
+    expect(late).toEqual({});
+    await timer.advance(1);
+    expect(late.error).toBeInstanceOf(DeadlineError);
+  });
+
+  test("leaves no sleep behind when calls end in time", async () => {
+    const { gate, timer } = setUp({ concurrency: 2 });
+    const runs = Array.from({ length: 10 }, () =>
+      gate.run(() => timer.sleep(1), { deadlineMs: 1e6 }),
+    );
+    await timer.advance(10);
+    await Promise.all(runs);
+    expect(timer.sleeping).toBe(0);
+  });
+});
+
+describe("a signal", () => {
+  test("takes a call out of the line, with its own reason", async () => {
+    const { gate, timer, events } = setUp({ concurrency: 1 });
+    fill(gate, 1);
+    const controller = new AbortController();
+    const given = watch(gate.run(() => 1, { signal: controller.signal }));
+    controller.abort(new Error("changed my mind"));
+    await timer.advance(0);
+    expect(given.error).toEqual(new Error("changed my mind"));
+    expect(gate.waiting).toBe(0);
+    expect(events.some(({ type }) => type === "refused")).toBe(false);
+  });
+
+  test("lets a light call behind a heavy one through when that gives up", async () => {
+    const { gate, timer } = setUp({ concurrency: 2 });
+    fill(gate, 1);
+    const controller = new AbortController();
+    const heavy = watch(gate.run(() => "heavy", { weight: 2, signal: controller.signal }));
+    const light = watch(gate.run(() => "light"));
+    await timer.advance(0);
+    expect(light).toEqual({});
+    controller.abort();
+    await timer.advance(0);
+    expect(heavy.error).toBe(controller.signal.reason);
+    expect(light.value).toBe("light");
+  });
+
+  test("ends a running call for its caller, and says nothing of the peer", async () => {
+    const { gate, timer, events } = setUp({ concurrency: 1 });
+    const controller = new AbortController();
+    const hung = pending();
+    const given = watch(gate.run(hung.work, { signal: controller.signal }));
+    controller.abort();
+    await timer.advance(0);
+    expect(given.error).toBe(controller.signal.reason);
+    expect(gate.inFlight).toBe(1);
+    hung.resolve("late");
+    await timer.advance(0);
+    expect(gate.inFlight).toBe(0);
+    expect(events.filter(({ type }) => type === "ended")).toMatchObject([{ outcome: "ignored" }]);
+  });
+
+  test("that is aborted already starts nothing", async () => {
+    const { gate } = setUp();
+    let calls = 0;
+    const run = gate.run(() => calls++, { signal: AbortSignal.abort() });
+    await expect(run).rejects.toMatchObject({ name: "AbortError" });
+    expect(calls).toBe(0);
+  });
+});
+
+describe("a rate", () => {
+  test("lets the burst through and then one by one", async () => {
+    const { gate, timer } = setUp({ rate: { limit: 10, periodMs: 1000, burst: 2 } });
+    const startedAtMs: number[] = [];
+    const runs = Array.from({ length: 5 }, () => gate.run(() => startedAtMs.push(timer.now())));
+    await timer.advance(1000);
+    await Promise.all(runs);
+    expect(startedAtMs.map(Math.round)).toEqual([0, 0, 100, 200, 300]);
+    expect(timer.sleeping).toBe(0);
+  });
+
+  test("refuses at once who would wait in vain, counting those before", async () => {
+    const { gate, timer } = setUp({ rate: { limit: 10, periodMs: 1000, burst: 1 } });
+    void gate.run(() => 1);
+    const patient = watch(gate.run(() => "patient", { deadlineMs: 150 }));
+    const hasty = watch(gate.run(() => "hasty", { deadlineMs: 150 }));
+    await timer.advance(0);
+    expect(hasty.error).toMatchObject({ reason: "fleet-share", retryAfterMs: 200 });
+    expect(gate.why()).toMatchObject({ reason: "fleet-share", leftMs: 100 });
+    await timer.advance(150);
+    expect(patient.value).toBe("patient");
+  });
+
+  test("is not charged by a call that the concurrency limit holds", async () => {
+    const { gate, timer } = setUp({ rate: "2/s", concurrency: 1 });
+    const [first] = fill(gate, 1);
+    const second = watch(gate.run(() => "second"));
+    await timer.advance(0);
+    first?.resolve("done");
+    await timer.advance(0);
+    expect(second.value).toBe("second");
+    expect(gate.why()).toMatchObject({ reason: "fleet-share" });
+  });
+
+  test("of another's making is asked the same way, and can wake the line", async () => {
+    let tokens = 0;
+    let wake = ignore;
+    let subscribed = 0;
+    const { gate, timer } = setUp({
+      rate: {
+        reason: "store-lost",
+        tryTake: (count) => {
+          if (tokens < count) return false;
+          tokens -= count;
+          return true;
+        },
+        pauseMs: (count) => (tokens < count ? 1000 : 0),
+        subscribe: (onTokens) => {
+          wake = onTokens;
+          subscribed++;
+          return () => subscribed--;
+        },
+      },
+    });
+    const call = watch(gate.run(() => "served"));
+    expect(gate.why()).toMatchObject({ reason: "store-lost", leftMs: 1000 });
+    tokens = 1;
+    wake();
+    await timer.advance(0);
+    expect(call.value).toBe("served");
+    gate.close();
+    expect(subscribed).toBe(0);
+  });
+});
+
+test("a call that the rate holds after a permit came back is woken by its token", async () => {
+  const { gate, timer } = setUp({
+    concurrency: 2,
+    rate: { limit: 10, periodMs: 1000, burst: 2 },
+    busy: "off",
+  });
+  const startedAtMs: number[] = [];
+  const run = (ms: number) =>
+    gate.run(() => {
+      startedAtMs.push(timer.now());
+      return timer.sleep(ms);
+    });
+  const runs = [run(150), run(160), run(1), run(1)];
+  await timer.advance(1000);
+  await Promise.all(runs);
+  // A bucket's pause is for whole tokens, so the half that there was at 150 does not shorten it.
+  expect(startedAtMs.map(Math.round)).toEqual([0, 0, 150, 250]);
+});
+
+test("who has left the line is no longer counted for the next", async () => {
+  const { gate, timer } = setUp({ rate: { limit: 10, periodMs: 1000, burst: 1 } });
+  void gate.run(() => 1);
+  const controller = new AbortController();
+  const given = watch(gate.run(() => 1, { signal: controller.signal, weight: 50 }));
+  controller.abort();
+  const next = watch(gate.run(() => "next", { deadlineMs: 150 }));
+  await timer.advance(100);
+  expect(given.error).toBe(controller.signal.reason);
+  expect(next.value).toBe("next");
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+});
+
+test("when a heavy call leaves the head of the line, the next is woken by its own token", async () => {
+  const { gate, timer } = setUp({ rate: { limit: 10, periodMs: 1000, burst: 10 } });
+  for (let i = 0; i < 10; i++) void gate.run(() => 1);
+  const controller = new AbortController();
+  const heavy = watch(gate.run(() => 1, { weight: 10, signal: controller.signal }));
+  const next = watch(gate.run(() => timer.now()));
+  await timer.advance(0);
+  controller.abort();
+  await timer.advance(1000);
+  expect(heavy.error).toBe(controller.signal.reason);
+  expect(next.value).toBe(100);
+});
+
+test("what a pause hid is looked at again when it is ended by hand", async () => {
+  const { gate, timer } = setUp({ rate: { limit: 10, periodMs: 1000, burst: 1 } });
+  await gate.run(() => 1);
+  gate.pause(60_000);
+  const held = watch(gate.run(() => timer.now()));
+  await timer.advance(10);
+  gate.resume();
+  await timer.advance(1000);
+  expect(held.value).toBeLessThanOrEqual(110);
+});
+
+test("a signal is left as it was found, whatever becomes of the call", async () => {
+  const { gate, timer } = setUp({ concurrency: 1 });
+  const { signal } = new AbortController();
+  const runs = [
+    gate.run(() => timer.sleep(10), { signal }),
+    gate.run(() => 1, { signal }),
+    gate.run(() => 1, { signal, deadlineMs: 5 }).catch(() => undefined),
+    gate.run(() => 1, { signal, deadlineMs: 50 }),
+  ];
+  expect(getEventListeners(signal, "abort").length).toBeGreaterThan(0);
+  await timer.advance(20);
+  await Promise.all(runs);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+describe("a busy throttle", () => {
+  const busy = { outcome: "busy", retriable: "safe", scope: "overloaded" } as const;
+
+  test.each(["sluice", "table", "prose"] as const)(
+    "by the rule %s slows calls down to what the peer takes, and says so",
+    async (rule) => {
+      const { gate, timer, events } = setUp({ busy: rule, classify: () => busy });
+      for (let i = 0; i < 3000; i++) {
+        await gate.run(() => 1, { wait: false }).catch(() => undefined);
+        await timer.advance(1);
+      }
+      const refused = events.filter((event) => event.type === "refused");
+      expect(refused.length).toBeGreaterThan(100);
+      expect(new Set(refused.map(({ reason }) => reason))).toEqual(new Set(["peer-busy"]));
+      expect(events.some(({ type }) => type === "cut")).toBe(true);
+      const waiting = gate.run(() => "served", { deadlineMs: 60_000 });
+      await timer.advance(60_000);
+      expect(await waiting).toBe("served");
+      expect(timer.sleeping).toBe(0);
+    },
+  );
+
+  test("is off beside an adaptive concurrency unless it is asked for", async () => {
+    const { gate, events } = setUp({ concurrency: { algorithm: "vector" }, classify: () => busy });
+    for (let i = 0; i < 1000; i++) await gate.run(() => 1);
+    expect(events.some(({ type }) => type === "cut" || type === "refused")).toBe(false);
+  });
+});
+
+/** A peer that answers everything with a pause. */
+const busyFor = (pauseMs: number) => ({
+  classify: () => ({ outcome: "busy", retriable: "safe", pauseMs }) as const,
+});
+
+describe("a pause that the peer asks for", () => {
+  test("holds everybody, never ends early, and at most a tenth late", async () => {
+    const { gate, timer, events } = setUp(busyFor(1000));
+    await gate.run(() => 1);
+    const startedAtMs: number[] = [];
+    const next = gate.run(() => startedAtMs.push(timer.now()));
+    expect(gate.why()).toMatchObject({ reason: "retry-after" });
+    expect(gate.pausedForMs).toBeGreaterThanOrEqual(1000);
+    await timer.advance(1100);
+    await next;
+    expect(startedAtMs[0]).toBeGreaterThanOrEqual(1000);
+    expect(startedAtMs[0]).toBeLessThanOrEqual(1100);
+    expect(events.filter(({ type }) => type === "paused")).toHaveLength(2);
+  });
+
+  test("refuses at once who cannot wait so long, also those in line already", async () => {
+    const { gate, timer } = setUp({ concurrency: 1, ...busyFor(1000) });
+    const [first] = fill(gate, 1);
+    const inLine = watch(gate.run(() => 1, { deadlineMs: 500 }));
+    const patient = watch(gate.run(() => 1, { deadlineMs: 5000 }));
+    first?.resolve("busy");
+    await timer.advance(0);
+    const newcomer = watch(gate.run(() => 1, { deadlineMs: 500 }));
+    await timer.advance(0);
+    expect(inLine.error).toMatchObject({ code: "THROTTLED", reason: "retry-after" });
+    expect(newcomer.error).toMatchObject({ code: "THROTTLED", reason: "retry-after" });
+    expect(patient).toEqual({});
+  });
+
+  test("is as long as the longest of several", () => {
+    const { gate } = setUp();
+    gate.pause(1000);
+    gate.pause(10);
+    expect(gate.pausedForMs).toBeGreaterThanOrEqual(1000);
+    gate.pause(5000);
+    expect(gate.pausedForMs).toBeGreaterThanOrEqual(5000);
+  });
+
+  test("can be ended by hand", async () => {
+    const { gate, timer } = setUp();
+    gate.pause(1e9);
+    const call = watch(gate.run(() => "served"));
+    gate.resume();
+    await timer.advance(0);
+    expect(call.value).toBe("served");
+    expect(timer.sleeping).toBe(0);
+  });
+});
+
+describe("results instead of exceptions", () => {
+  test("tryRun tells a refusal apart from an error of the function", async () => {
+    const { gate } = setUp({ concurrency: 1 });
+    expect(await gate.tryRun(() => 1)).toEqual({ value: 1 });
+    await expect(gate.tryRun(() => Promise.reject(new Error("own")))).rejects.toThrow("own");
+    const inner = new ThrottledError("inner", { reason: "concurrency", retryAfterMs: 1 });
+    await expect(gate.tryRun(() => Promise.reject(inner))).rejects.toBe(inner);
+    fill(gate, 1);
+    expect(await gate.tryRun(() => 1, { wait: false })).toMatchObject({ refused: "concurrency" });
+  });
+
+  test("acquire gives a permit that its holder ends, once", async () => {
+    const { gate, timer, events } = setUp({ concurrency: 1 });
+    const { permit } = await gate.acquire();
+    const second = watch(gate.acquire({ deadlineMs: 10 }));
+    expect(gate.tryAcquire()).toMatchObject({ refused: "concurrency" });
+    await timer.advance(10);
+    expect(second.value).toMatchObject({ refused: "concurrency" });
+    permit?.end("ok");
+    permit?.end("failed");
+    expect(gate.inFlight).toBe(0);
+    expect(events.filter(({ type }) => type === "ended")).toMatchObject([{ outcome: "ok" }]);
+  });
+
+  test("a measured permit stays out until it ends", () => {
+    const { gate, events } = setUp({ concurrency: 1 });
+    const { permit } = gate.tryAcquire();
+    permit?.measure("ok");
+    expect(gate.inFlight).toBe(1);
+    permit?.end("failed");
+    expect(gate.inFlight).toBe(0);
+    expect(events.filter(({ type }) => type === "ended")).toMatchObject([{ outcome: "ok" }]);
+  });
+
+  test("a loose permit goes to who needs it, but not before its time", async () => {
+    const { gate, timer } = setUp({ concurrency: 1 });
+    const { permit } = gate.tryAcquire();
+    permit?.loosen(100);
+    expect(timer.sleeping).toBe(0);
+    const waiting = watch(gate.run(() => "served"));
+    await timer.advance(99);
+    expect(waiting).toEqual({});
+    await timer.advance(1);
+    expect(waiting.value).toBe("served");
+    expect(permit?.hasEnded).toBe(true);
+    expect(gate.inFlight).toBe(0);
+    expect(timer.sleeping).toBe(0);
+  });
+});
+
+describe("close", () => {
+  test("answers who waits and who comes, lets finish what runs, and leaves nothing", async () => {
+    const { gate, timer } = setUp({ concurrency: 1, rate: "1/s" });
+    const running = pending();
+    const first = watch(gate.run(running.work, { deadlineMs: 60_000 }));
+    const waiting = watch(gate.run(() => 1, { deadlineMs: 50_000 }));
+    gate.close();
+    gate.close();
+    const newcomer = watch(gate.run(() => 1));
+    await timer.advance(0);
+    expect(waiting.error).toBeInstanceOf(ClosedError);
+    expect(newcomer.error).toMatchObject({ code: "CLOSED" });
+    expect(() => gate.tryAcquire()).toThrow(ClosedError);
+    running.resolve("done");
+    await timer.advance(0);
+    expect(first.value).toBe("done");
+    expect(timer.sleeping).toBe(0);
+  });
+});
+
+describe("shadow", () => {
+  test("lets everything through and reports what it would have refused", () => {
+    const { gate, events } = setUp({ concurrency: 1, maxWaiting: 0, shadow: true });
+    fill(gate, 3);
+    expect(gate.inFlight).toBe(3);
+    expect(events.filter(({ type }) => type === "refused")).toMatchObject([
+      { reason: "concurrency", isShadow: true },
+      { reason: "concurrency", isShadow: true },
+    ]);
+  });
+});
+
+describe("observers", () => {
+  test("see every decision with its reason", async () => {
+    const { gate, timer, events } = setUp({ concurrency: 1, maxWaiting: 1 });
+    void gate.run(() => timer.sleep(10));
+    void gate.run(() => timer.sleep(10));
+    gate.run(() => 1).catch(() => undefined);
+    await timer.advance(20);
+    const told = events.filter(({ type }) => type !== "limit");
+    expect(told.map(({ type, atMs }) => [type, atMs])).toEqual([
+      ["admitted", 0],
+      ["held", 0],
+      ["refused", 0],
+      ["ended", 10],
+      ["admitted", 10],
+      ["ended", 20],
+    ]);
+    expect(told[4]).toMatchObject({ waitedMs: 10, limit: 1, inFlight: 1 });
+  });
+
+  test("that throw or reject break nothing", async () => {
+    const timer = new VirtualTimer();
+    const seen: string[] = [];
+    const gate = createGate({
+      observers: [
+        () => {
+          throw new Error("observer");
+        },
+        () => Promise.reject(new Error("async observer")),
+        ({ type }) => seen.push(type),
+      ],
+      runtime: { timer },
+    });
+    expect(await gate.run(() => 1)).toBe(1);
+    expect(seen).toEqual(["admitted", "ended"]);
+  });
+
+  test("hear of limits that an algorithm sets", async () => {
+    const { gate, timer, events } = setUp({ concurrency: { algorithm: "vector" } });
+    for (let i = 0; i < 3; i++) {
+      const run = gate.run(() => timer.sleep(10));
+      await timer.advance(10);
+      await run;
+    }
+    expect(events.some((event) => event.type === "limit" && event.decision.limit === 2)).toBe(true);
+  });
+});
+
+test("a classifier of the caller's own decides, and its mistakes reach the caller", async () => {
+  const { gate, events } = setUp({
+    classify: (settled) => {
+      if (!("value" in settled)) return undefined;
+      if (settled.value === "mistake") throw new Error("classifier");
+      return { outcome: "busy", retriable: "safe" };
+    },
+  });
+  await gate.run(() => "whatever");
+  await expect(gate.run(() => "mistake")).rejects.toThrow("classifier");
+  await expect(gate.run(() => "mistake", { deadlineMs: 10 })).rejects.toThrow("classifier");
+  expect(gate.inFlight).toBe(0);
+  expect(events.filter(({ type }) => type === "ended")).toMatchObject([
+    { outcome: "busy" },
+    { outcome: "ignored" },
+    { outcome: "ignored" },
+  ]);
+});
+
+test.each<[GateOptions, RegExp]>([
+  [{ concurrency: 0 }, /concurrency is 0/],
+  [{ concurrency: "adaptve" as never }, /concurrency is "adaptve"/],
+  [{ concurrency: { algorithm: "bbr" as never } }, /algorithm is "bbr"/],
+  [{ concurrency: { algorithm: "vector", initialLimit: 300 } }, /initialLimit is 300/],
+  [{ rate: "fast" }, /rate is "fast"/],
+  [{ rate: { limit: 0, periodMs: 1000 } }, /limit is 0/],
+  [{ busy: "yes" as never }, /busy is "yes"/],
+  [{ maxWaiting: -1 }, /maxWaiting is -1/],
+  [{ maxWaitng: 1 } as never, /no option "maxWaitng"/],
+])("refuses %j and says why", (options, message) => {
+  expect(() => createGate(options)).toThrow(message);
+});
+
+test.each([
+  { weight: 0 },
+  { weight: 1.5 },
+  { deadlineMs: -1 },
+  { deadlineMs: Number.NaN },
+  { priority: Number.NaN },
+])("rejects a call with %j", async (options) => {
+  await expect(createGate().run(() => 1, options)).rejects.toMatchObject({ code: "CONFIG" });
+});

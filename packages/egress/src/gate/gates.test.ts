@@ -1,0 +1,84 @@
+import { VirtualTimer } from "@sluice/core/testing";
+import { expect, test } from "vitest";
+import { createGates } from "./gates.ts";
+import type { GatesOptions } from "./gates.ts";
+import type { GateOptions } from "./options.ts";
+
+function setUp(options: Omit<GatesOptions, "gate"> & { gate?: GateOptions } = {}) {
+  const timer = new VirtualTimer();
+  const gates = createGates({ ...options, gate: { ...options.gate, runtime: { timer } } });
+  return { timer, gates };
+}
+
+test("a key keeps its gate, and others have their own", () => {
+  const { gates } = setUp({ gate: { name: "api", concurrency: 1 } });
+  const a = gates.for("a");
+  expect(gates.for("a")).toBe(a);
+  expect(a.name).toBe("api:a");
+  void a.run(() => new Promise(() => undefined));
+  expect(gates.for("b").inFlight).toBe(0);
+});
+
+test("a key may have settings of its own", () => {
+  const gates = createGates({ gate: (key) => ({ concurrency: key === "slow" ? 1 : 50 }) });
+  expect(gates.for("slow").limit).toBe(1);
+  expect(gates.for("fast").limit).toBe(50);
+});
+
+test("idle gates are forgotten as new ones come", async () => {
+  const { gates, timer } = setUp({ idleMs: 1000 });
+  for (let i = 0; i < 50; i++) gates.for(`old ${i}`);
+  await timer.advance(1000);
+  for (let i = 0; i < 50; i++) gates.for(`new ${i}`);
+  expect([...gates.entries()].filter(([key]) => key.startsWith("old"))).toEqual([]);
+  expect(gates.size).toBe(50);
+});
+
+test("at the bound the one idle longest goes, and never one in use", async () => {
+  const { gates, timer } = setUp({ maxKeys: 3 });
+  void gates.for("busy").run(() => new Promise(() => undefined));
+  for (const key of ["older", "newer"]) {
+    await timer.advance(10);
+    gates.for(key);
+  }
+  gates.for("next");
+  expect([...gates.entries()].map(([key]) => key)).toEqual(["busy", "newer", "next"]);
+});
+
+test("a gate that owes tokens or is paused is not forgotten, since that would forgive it", async () => {
+  const { gates, timer } = setUp({ maxKeys: 2, gate: { rate: "1/s" } });
+  await gates.for("spent").run(() => 1);
+  gates.for("paused").pause(60_000);
+  const shared = gates.for("third");
+  expect(shared.name).toBe("overflow");
+  expect(gates.for("fourth")).toBe(shared);
+  expect(gates.size).toBe(2);
+  await timer.advance(1000);
+  expect(gates.for("third").name).toBe("third");
+  expect([...gates.entries()].map(([key]) => key)).toEqual(["paused", "third"]);
+});
+
+test("a flood of keys makes no more gates than the bound", () => {
+  const { gates } = setUp({ maxKeys: 10, gate: { concurrency: 1 } });
+  for (let i = 0; i < 1000; i++) void gates.for(`key ${i}`).run(() => new Promise(() => undefined));
+  expect(gates.size).toBe(10);
+  expect(gates.for("one more").waiting).toBeGreaterThan(900);
+});
+
+test("close closes them all, and those that come", async () => {
+  const { gates, timer } = setUp({ gate: { concurrency: 1 } });
+  void gates.for("a").run(() => new Promise(() => undefined));
+  const waiting = gates.for("a").run(() => 1, { deadlineMs: 1000 });
+  gates.close();
+  await expect(waiting).rejects.toMatchObject({ code: "CLOSED" });
+  await expect(gates.for("b").run(() => 1)).rejects.toMatchObject({ code: "CLOSED" });
+  await timer.advance(0);
+  expect(timer.sleeping).toBe(0);
+});
+
+test.each([{ maxKeys: 0 }, { idleMs: -1 }, { gate: { concurrency: 0 } }])(
+  "refuses %j at once",
+  (options) => {
+    expect(() => createGates(options)).toThrow(/must be/);
+  },
+);

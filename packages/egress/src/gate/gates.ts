@@ -1,0 +1,130 @@
+import { requireDuration, requireWhole } from "@sluice/core";
+import type { Clock } from "@sluice/core";
+import { systemTimer } from "@sluice/core/system";
+import { Gate } from "./gate.ts";
+import type { GateOptions } from "./options.ts";
+
+/** How many gates are kept, and for how long. */
+export interface GateKeeping {
+  /** Most gates at once; 1000 unless given. */
+  readonly maxKeys?: number;
+  /** A gate that nothing was asked of for so long is forgotten; 300 000 unless given. */
+  readonly idleMs?: number;
+}
+
+export interface GatesOptions extends GateKeeping {
+  /** What every gate is made of, or what the gate of each key is. Names get the key added. */
+  readonly gate?: GateOptions | ((key: string) => GateOptions);
+}
+
+const MAX_KEYS = 1_000_000;
+
+/** Gates looked at for each that comes: twice as many as arrive, so the sweep catches up. */
+const SWEEP_PER_NEW_KEY = 2;
+
+/** Builds a gate per key, as keys come. */
+export function createGates(options: GatesOptions = {}): GateMap {
+  return new GateMap(options);
+}
+
+/**
+ * One gate per key, made when the key first comes and forgotten when it has been idle for long.
+ * Nothing ticks: idle gates are looked for when a new one is made.
+ *
+ * A gate is only forgotten while nothing is in flight, nobody waits, no pause is on and its rate
+ * has gathered all it can, so forgetting lets nobody do more; what it has learnt of its peer is
+ * lost. When there are `maxKeys`, the one idle longest goes at once; if none is idle, newcomers
+ * share one more gate, named `overflow`, until there is room: memory stays bounded.
+ */
+export class GateMap {
+  readonly #optionsOf: (key: string) => GateOptions;
+  readonly #clock: Clock;
+  readonly #maxKeys: number = 0;
+  readonly #idleMs: number = 0;
+  readonly #gates = new Map<string, Gate>();
+  #sweep: Iterator<[string, Gate]>;
+  #overflow: Gate | undefined;
+  #isClosed = false;
+
+  constructor({ gate = {}, maxKeys = 1000, idleMs = 300_000 }: GatesOptions = {}) {
+    requireWhole("maxKeys", maxKeys, 1, MAX_KEYS);
+    requireDuration("idleMs", idleMs);
+    // One that every key shares is checked now rather than at the first call.
+    if (typeof gate === "object") new Gate(gate).close();
+    this.#optionsOf = typeof gate === "function" ? gate : () => gate;
+    this.#clock = (typeof gate === "object" ? gate.runtime?.timer : undefined) ?? systemTimer;
+    this.#maxKeys = maxKeys;
+    this.#idleMs = idleMs;
+    this.#sweep = this.#gates.entries();
+  }
+
+  /** Keys that have a gate of their own. */
+  get size(): number {
+    return this.#gates.size;
+  }
+
+  /** The gate of a key, now and again: do not keep it, it may be forgotten when it is idle. */
+  for(key: string): Gate {
+    return this.#gates.get(key) ?? this.#admit(key);
+  }
+
+  /** The gates that there are, with their keys. */
+  entries(): IterableIterator<[string, Gate]> {
+    return this.#gates.entries();
+  }
+
+  /** Closes every gate, and those that come. */
+  close(): void {
+    this.#isClosed = true;
+    this.#overflow?.close();
+    for (const gate of this.#gates.values()) gate.close();
+  }
+
+  #admit(key: string): Gate {
+    for (let i = 0; i < SWEEP_PER_NEW_KEY; i++) this.#sweepOne();
+    if (this.#gates.size >= this.#maxKeys && !this.#forgetIdlest())
+      return (this.#overflow ??= this.#create("overflow"));
+    const gate = this.#create(key);
+    this.#gates.set(key, gate);
+    return gate;
+  }
+
+  #create(key: string): Gate {
+    const options = this.#optionsOf(key);
+    const name = options.name === undefined ? key : `${options.name}:${key}`;
+    const gate = new Gate({ ...options, name });
+    if (this.#isClosed) gate.close();
+    return gate;
+  }
+
+  #sweepOne(): void {
+    let next = this.#sweep.next();
+    if (next.done === true) {
+      this.#sweep = this.#gates.entries();
+      next = this.#sweep.next();
+    }
+    if (next.done === true) return;
+    const [key, gate] = next.value;
+    const idleMs = gate.idleMs();
+    if (idleMs !== undefined && idleMs >= this.#idleMs) this.#forget(key, gate);
+  }
+
+  #forgetIdlest(): boolean {
+    let idlest: { key: string; gate: Gate; idleMs: number } | undefined;
+    const nowMs = this.#clock.now();
+    for (const [key, gate] of this.#gates) {
+      const idleMs = gate.idleMs(nowMs);
+      if (idleMs !== undefined && !(idlest !== undefined && idlest.idleMs >= idleMs))
+        idlest = { key, gate, idleMs };
+    }
+    if (idlest === undefined) return false;
+    this.#forget(idlest.key, idlest.gate);
+    return true;
+  }
+
+  #forget(key: string, gate: Gate): void {
+    this.#gates.delete(key);
+    // Lets go of what it listens to; whoever still holds it is told.
+    gate.close();
+  }
+}

@@ -1,0 +1,57 @@
+import { TokenBucket } from "@sluice/core";
+import type { Clock, Reason } from "@sluice/core";
+import type { Rate } from "../rate-setting.ts";
+
+/**
+ * Tokens that a gate takes before it lets a call start. Whatever shares a rate among processes can
+ * stand behind it, as long as it answers at once.
+ */
+export interface RateSource {
+  /** What callers are told while there are no tokens. */
+  readonly reason: Reason;
+  /** A call that wants more than this need only wait for so many. No bound unless given. */
+  readonly countMax?: number;
+  /** Takes `count` tokens if they are there, else none. */
+  tryTake(count: number, nowMs: number): boolean;
+  /** How long until `count` tokens will have come, as far as is known; 0 if they are there. */
+  pauseMs(count: number, nowMs: number): number;
+  /** Whether forgetting it now would give nobody more than the rate. False unless given. */
+  isFull?(nowMs: number): boolean;
+  /**
+   * Calls `wake` whenever tokens come that `pauseMs` did not announce; never from within one of
+   * the methods above. Answers how to stop that.
+   */
+  subscribe?(wake: () => void): () => void;
+}
+
+/** A rate of this process alone: the share of a pool of one. */
+export class LocalRate implements RateSource {
+  readonly reason = "fleet-share";
+  /** A full bucket lets even more pass. */
+  readonly countMax: number = 0;
+  readonly #bucket: TokenBucket;
+
+  constructor(clock: Clock, { limit, periodMs, burst }: Rate) {
+    this.countMax = burst;
+    this.#bucket = new TokenBucket(clock, {
+      rate: limit,
+      periodMs,
+      capacity: burst,
+      initialTokens: burst,
+      // Always current: a pause that has passed is never followed by another one for the same token.
+      resolutionMs: 0,
+    });
+  }
+
+  tryTake(count: number, nowMs: number): boolean {
+    return this.#bucket.tryAcquire(count, nowMs);
+  }
+
+  pauseMs(count: number, nowMs: number): number {
+    return this.#bucket.pauseMs(count, nowMs);
+  }
+
+  isFull(nowMs: number): boolean {
+    return this.#bucket.tokens(nowMs) >= this.#bucket.capacity;
+  }
+}

@@ -1,0 +1,184 @@
+import { requireWhole } from "@sluice/core";
+import type { Random, Timer } from "@sluice/core";
+import type { Alarms, Sleeper } from "../gate/alarms.ts";
+import type { CallOptions } from "../gate/call-options.ts";
+import type { RunHooks } from "../gate/run.ts";
+import type { Verdict } from "../outcome/verdict.ts";
+import { atLeastMs, backoffMs, requireBackoff } from "./backoff.ts";
+import type { BackoffOptions } from "./backoff.ts";
+import { RetryBudget } from "./budget.ts";
+import type { RetryBudgetOptions } from "./budget.ts";
+
+export interface RetryOptions {
+  /** Attempts in all, the first included; 3 unless given. */
+  readonly attempts?: number;
+  /** What retries may add to the load: 20 % and 10 a second unless given. */
+  readonly budget?: RetryBudgetOptions;
+  readonly backoff?: BackoffOptions;
+  /** Every call may be executed twice. Else only what the peer has not begun is retried. */
+  readonly idempotent?: boolean;
+  /** Most calls that wait to be tried again; 100 unless given. Beyond it a failure is final. */
+  readonly maxParked?: number;
+}
+
+export interface RetrierHost {
+  readonly timer: Timer;
+  readonly random: Random;
+  readonly alarms: Alarms;
+  readonly onRetry: (attempt: number, delayMs: number) => void;
+}
+
+/** One attempt with what is left of the deadline; it tells its verdict before it settles. */
+export type Attempt<T> = (
+  options: CallOptions,
+  hooks: Pick<RunHooks<T>, "onVerdict">,
+) => Promise<T>;
+
+/** What is done with a value that another attempt replaces. */
+export type Discard<T> = (value: T) => void;
+
+const ATTEMPTS_MAX = 100;
+const MAX_PARKED = 1_000_000;
+
+/**
+ * Makes failed calls again, within bounds: attempts, a budget of extra load, and calls parked.
+ *
+ * Each attempt goes through the gate by itself, with a permit and a measurement of its own; between
+ * two of them a call holds nothing but its place among the parked. The deadline is that of the
+ * whole call: a retry that could not start before it is not waited for. A peer that is busy itself,
+ * while another may serve, is tried again at once; every other failure after the pause that the peer asked
+ * for, else after a backoff. A refusal of the gate's own is never retried.
+ */
+export class Retrier {
+  readonly #host: RetrierHost;
+  readonly #budget: RetryBudget;
+  readonly #backoff: BackoffOptions;
+  readonly #attempts: number = 0;
+  readonly #maxParked: number = 0;
+  readonly #isIdempotent: boolean = false;
+  readonly #parked = new Set<Parked>();
+  #isClosed = false;
+
+  constructor(options: RetryOptions, host: RetrierHost) {
+    const { attempts = 3, backoff = {}, budget, idempotent = false, maxParked = 100 } = options;
+    requireWhole("retry.attempts", attempts, 1, ATTEMPTS_MAX);
+    requireWhole("retry.maxParked", maxParked, 0, MAX_PARKED);
+    requireBackoff(backoff);
+    this.#host = host;
+    this.#budget = new RetryBudget(host.timer, budget);
+    this.#backoff = backoff;
+    this.#attempts = attempts;
+    this.#maxParked = maxParked;
+    this.#isIdempotent = idempotent;
+  }
+
+  /** Calls that wait to be tried again. */
+  get parked(): number {
+    return this.#parked.size;
+  }
+
+  async run<T>(attempt: Attempt<T>, options: CallOptions, discard?: Discard<T>): Promise<T> {
+    const { deadlineMs, idempotent = this.#isIdempotent } = options;
+    const startedAtMs = this.#host.timer.now();
+    const deadlineAtMs = deadlineMs === undefined ? undefined : startedAtMs + deadlineMs;
+    this.#budget.deposit(startedAtMs);
+    for (let made = 1; ; made++) {
+      let verdict: Verdict | undefined;
+      const onVerdict = (judged: Verdict): void => {
+        verdict = judged;
+      };
+      const nowMs = made === 1 ? startedAtMs : this.#host.timer.now();
+      const left =
+        deadlineAtMs === undefined ? {} : { deadlineMs: Math.max(0, deadlineAtMs - nowMs) };
+      const settled = await settle(attempt({ ...options, ...left }, { onVerdict }));
+      const delayMs = this.#delayMs(verdict, made, idempotent, deadlineAtMs);
+      if (delayMs === undefined) return unwrap(settled);
+      this.#host.onRetry(made, delayMs);
+      if ("value" in settled) discard?.(settled.value);
+      if (delayMs > 0) await this.#park(delayMs, options.signal);
+    }
+  }
+
+  /** Wakes the parked; the gate, closed by then, gives them their answer. */
+  close(): void {
+    this.#isClosed = true;
+    for (const parked of this.#parked) parked.ring();
+  }
+
+  /** How long to wait for the next attempt; undefined if there is to be none. */
+  #delayMs(
+    verdict: Verdict | undefined,
+    made: number,
+    idempotent: boolean,
+    deadlineAtMs: number | undefined,
+  ): number | undefined {
+    if (verdict === undefined || verdict.outcome === "ok" || this.#isClosed) return undefined;
+    if (verdict.retriable === "never" || made >= this.#attempts) return undefined;
+    if (verdict.retriable === "if-idempotent" && !idempotent) return undefined;
+    const delayMs = this.#waitMs(verdict, made);
+    const nowMs = this.#host.timer.now();
+    if (deadlineAtMs !== undefined && nowMs + delayMs >= deadlineAtMs) return undefined;
+    if (delayMs > 0 && this.#parked.size >= this.#maxParked) return undefined;
+    return this.#budget.tryWithdraw(nowMs) ? delayMs : undefined;
+  }
+
+  #waitMs({ scope, pauseMs }: Verdict, made: number): number {
+    const { random } = this.#host;
+    if (pauseMs !== undefined) return atLeastMs(pauseMs, random);
+    return scope === "busy-here" ? 0 : backoffMs(made, this.#backoff, random);
+  }
+
+  #park(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { timer, alarms } = this.#host;
+      const nowMs = timer.now();
+      const parked = new Parked(nowMs + delayMs, signal, (error) => {
+        this.#parked.delete(parked);
+        alarms.clear(parked);
+        if (error === undefined) resolve();
+        else reject(error.reason);
+      });
+      this.#parked.add(parked);
+      alarms.set(parked, nowMs);
+    });
+  }
+}
+
+/** A call that waits to be tried again, by its time, its caller or the end of the gate. */
+class Parked implements Sleeper {
+  readonly dueMs: number = 0;
+  place: number | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #leave: (givenUp?: AbortSignal) => void;
+
+  constructor(dueMs: number, signal: AbortSignal | undefined, leave: (by?: AbortSignal) => void) {
+    this.dueMs = dueMs;
+    this.#signal = signal;
+    this.#leave = leave;
+    signal?.addEventListener("abort", this);
+  }
+
+  ring(): void {
+    this.#signal?.removeEventListener("abort", this);
+    this.#leave();
+  }
+
+  handleEvent(): void {
+    this.#signal?.removeEventListener("abort", this);
+    this.#leave(this.#signal);
+  }
+}
+
+type Settlement<T> = { readonly value: T } | { readonly error: unknown };
+
+function settle<T>(promise: Promise<T>): Promise<Settlement<T>> {
+  return promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+function unwrap<T>(settled: Settlement<T>): T {
+  if ("value" in settled) return settled.value;
+  throw settled.error;
+}

@@ -1,0 +1,69 @@
+/** The gate as an interceptor for undici 7: for its clients, pools and agents, and for `fetch`. */
+import type { Dispatcher } from "undici";
+import { NO_OPTIONS } from "./gate/call-options.ts";
+import type { CallOptions } from "./gate/call-options.ts";
+import { GateMap } from "./gate/gates.ts";
+import type { GateKeeping } from "./gate/gates.ts";
+import type { GateOptions } from "./gate/options.ts";
+import { ThrottledHandler } from "./http/throttled-handler.ts";
+
+type DispatchOptions = Dispatcher.DispatchOptions;
+
+/** How requests are told apart. */
+export interface DispatchKeys extends GateKeeping {
+  /** The key of a request: its origin unless given. Requests of one key share a gate. */
+  readonly of?: (options: DispatchOptions) => string;
+}
+
+/**
+ * As for a gate. For retries there is undici's own interceptor, composed after this one: so it
+ * stands around it, and each attempt passes the gate.
+ */
+export interface ThrottleOptions extends Omit<GateOptions, "retry"> {
+  readonly keys?: DispatchKeys;
+  /** What every request asks of its gate, or what each one does. */
+  readonly call?: CallOptions | ((options: DispatchOptions) => CallOptions);
+}
+
+/** An interceptor, and the gates behind it. */
+export interface ThrottleInterceptor {
+  (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch;
+  /** One per key. Closing them refuses what waits and what comes. */
+  readonly gates: GateMap;
+}
+
+/**
+ * `new Agent().compose(throttle({ concurrency: "adaptive" }))`: requests wait for a permit of their
+ * origin's gate before they are dispatched, and keep it until their answer is complete. The time
+ * until its fields are there is the peer's time of service.
+ *
+ * A request that is refused, or whose deadline passes, fails through its handler like any other. While
+ * a request waits, `dispatch` says that more is welcome: the bound is that of the gate's line.
+ */
+export function throttle(options: ThrottleOptions = {}): ThrottleInterceptor {
+  const { keys = {}, call = NO_OPTIONS, ...gate } = options;
+  const { of: keyOf = originOf, ...keeping } = keys;
+  const gates = new GateMap({ ...keeping, gate });
+  const intercept =
+    (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch =>
+    (request, handler) => {
+      const own = typeof call === "function" ? call(request) : call;
+      const signal = signalOf(request);
+      const callOptions = signal === undefined ? own : { ...own, signal };
+      const throttled = new ThrottledHandler(handler);
+      return throttled.send(gates.for(keyOf(request)), callOptions, () =>
+        dispatch(request, throttled),
+      );
+    };
+  return Object.assign(intercept, { gates });
+}
+
+function originOf({ origin }: DispatchOptions): string {
+  return origin === undefined ? "undici" : String(origin);
+}
+
+/** Requests bring their signal along, although the type of the options does not say so. */
+function signalOf(request: DispatchOptions): AbortSignal | undefined {
+  const signal: unknown = "signal" in request ? request.signal : undefined;
+  return signal instanceof AbortSignal ? signal : undefined;
+}

@@ -1,0 +1,431 @@
+import { nextTurn, systemTimer } from "@sluice/core/system";
+import { afterEach, describe, expect, test } from "vitest";
+import { DeadlineError, throttledFetch, ThrottledError } from "@sluice/egress";
+import type { GateEvent, ThrottledFetchOptions } from "@sluice/egress";
+import { startLoopback } from "./loopback.ts";
+import type { Loopback } from "./loopback.ts";
+
+type Answer = Parameters<typeof startLoopback>[0];
+
+const closing: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function setUp(answer: Answer, options: ThrottledFetchOptions = {}) {
+  const peer = await startLoopback(answer);
+  const events: GateEvent[] = [];
+  const fetch = throttledFetch({ ...options, observers: [(event) => events.push(event)] });
+  closing.push(
+    () => peer.close(),
+    () => fetch.gates.close(),
+  );
+  const gate = () => fetch.gates.for(new URL(peer.url).origin);
+  return { peer, fetch, gate, events };
+}
+
+/** Waits for something that other code brings about. */
+async function until(holds: () => boolean): Promise<void> {
+  const giveUpAtMs = systemTimer.now() + 10_000;
+  while (!holds()) {
+    if (systemTimer.now() > giveUpAtMs) throw new Error("it never came about");
+    await systemTimer.sleep(1);
+  }
+}
+
+const hello: Answer = (_request, response) => response.end("hello");
+
+/** A body that goes on until told to end. */
+function streaming(): { answer: Answer; end: () => void } {
+  const open: { end(text: string): unknown }[] = [];
+  return {
+    answer: (_request, response) => {
+      response.write("begun ");
+      open.push(response);
+    },
+    end: () => open.splice(0).forEach((response) => response.end("ended")),
+  };
+}
+
+describe("a drop-in fetch", () => {
+  test("answers with a real Response", async () => {
+    const { peer, fetch } = await setUp((request, response) => {
+      if (request.url === "/from") response.writeHead(302, { location: "/to" }).end();
+      else response.setHeader("x-kind", "plain").end("hello");
+    });
+    const response = await fetch(`${peer.url}from`);
+    expect(response).toBeInstanceOf(Response);
+    expect(response.constructor).toBe(Response);
+    expect(Object.prototype.toString.call(response)).toBe("[object Response]");
+    expect(response).toMatchObject({ status: 200, ok: true, redirected: true, type: "basic" });
+    expect(response.url).toBe(`${peer.url}to`);
+    expect(response.headers.get("x-kind")).toBe("plain");
+    expect(response.bodyUsed).toBe(false);
+    const copy = response.clone();
+    expect(copy.url).toBe(response.url);
+    expect(await copy.text()).toBe("hello");
+    expect(await response.text()).toBe("hello");
+    expect(response.bodyUsed).toBe(true);
+    await expect(response.text()).rejects.toThrow(TypeError);
+  });
+
+  test("takes a URL, a text or a Request, with what they carry", async () => {
+    const { peer, fetch } = await setUp((request, response) => {
+      request.pipe(response.setHeader("x-method", request.method ?? ""));
+    });
+    const inputs: [Parameters<typeof fetch>[0], RequestInit | undefined][] = [
+      [peer.url, { method: "POST", body: "sent" }],
+      [new URL(peer.url), { method: "POST", body: "sent" }],
+      [new Request(peer.url, { method: "POST", body: "sent" }), undefined],
+    ];
+    for (const [input, init] of inputs) {
+      const response = await fetch(input, init);
+      expect(response.headers.get("x-method")).toBe("POST");
+      expect(await response.text()).toBe("sent");
+    }
+  });
+
+  test.each(["not a url", "http://"])("fails as fetch does for %j", async (input) => {
+    const fetch = throttledFetch();
+    const expected = await globalThis.fetch(input).catch((error: unknown) => error);
+    const failed = await fetch(input).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(TypeError);
+    expect(String(failed)).toBe(String(expected));
+  });
+
+  test("fails as fetch does when nobody listens", async () => {
+    const { peer, fetch, gate } = await setUp(hello);
+    await peer.close();
+    closing.shift();
+    const error = await fetch(peer.url).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toMatchObject({ message: "fetch failed", cause: { code: "ECONNREFUSED" } });
+    expect(gate().inFlight).toBe(0);
+  });
+
+  test("aborts as fetch does, before, while waiting and while running", async () => {
+    const { peer, fetch, gate } = await setUp(() => undefined, { concurrency: 1 });
+    await expect(fetch(peer.url, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+    const running = new AbortController();
+    const first = fetch(peer.url, { signal: running.signal });
+    const waiting = new AbortController();
+    const second = fetch(new Request(peer.url, { signal: waiting.signal }));
+    await until(() => peer.inFlight() === 1 && gate().waiting === 1);
+    waiting.abort();
+    await expect(second).rejects.toMatchObject({ name: "AbortError" });
+    running.abort();
+    await expect(first).rejects.toMatchObject({ name: "AbortError" });
+    await until(() => gate().inFlight === 0);
+  });
+
+  test("refuses with a ThrottledError", async () => {
+    const { peer, fetch } = await setUp(() => undefined, { concurrency: 1, maxWaiting: 0 });
+    const hung = fetch(peer.url, { signal: AbortSignal.any([]) });
+    hung.catch(() => undefined);
+    await expect(fetch(peer.url)).rejects.toBeInstanceOf(ThrottledError);
+  });
+
+  test("has a gate per origin, or per key of your choosing", async () => {
+    const one = await setUp(hello);
+    const other = await startLoopback(hello);
+    closing.push(() => other.close());
+    await (await one.fetch(one.peer.url)).text();
+    await (await one.fetch(other.url)).text();
+    expect(one.fetch.gates.size).toBe(2);
+    const keyed = throttledFetch({ keys: { of: (_input, init) => init?.method ?? "GET" } });
+    await (await keyed(one.peer.url)).text();
+    await (await keyed(other.url)).text();
+    expect([...keyed.gates.entries()].map(([key]) => key)).toEqual(["GET"]);
+  });
+});
+
+describe("a permit", () => {
+  const readings: [string, (response: Response) => Promise<unknown>][] = [
+    ["text", (response) => response.text()],
+    ["arrayBuffer", (response) => response.arrayBuffer()],
+    ["blob", (response) => response.blob()],
+    ["json, which fails", (response) => response.json().catch(() => undefined)],
+    ["a clone", (response) => Promise.all([response.clone().text(), response.text()])],
+    [
+      "a reader",
+      async (response) => {
+        const reader = response.body?.getReader();
+        while ((await reader?.read())?.done === false);
+      },
+    ],
+    [
+      "for await",
+      async (response) => {
+        for await (const _chunk of response.body ?? []);
+      },
+    ],
+    ["pipeTo", async (response) => response.body?.pipeTo(new WritableStream())],
+    [
+      "pipeThrough",
+      async (response) => {
+        const texts = response.body?.pipeThrough(new TextDecoderStream());
+        for await (const _text of texts ?? []);
+      },
+    ],
+    [
+      "tee",
+      async (response) => {
+        const branches = response.body?.tee() ?? [];
+        await Promise.all(branches.map((branch) => new Response(branch).text()));
+      },
+    ],
+    ["another Response", (response) => new Response(response.body).text()],
+  ];
+
+  test.each(readings)("is out until the body has been read by %s", async (_how, read) => {
+    const { answer, end } = streaming();
+    const { peer, fetch, gate, events } = await setUp(answer, { concurrency: 1 });
+    const response = await fetch(peer.url);
+    expect(gate().inFlight).toBe(1);
+    const reading = read(response);
+    expect(gate().inFlight).toBe(1);
+    end();
+    await reading;
+    await until(() => gate().inFlight === 0);
+    expect(events.filter(({ type }) => type === "ended")).toMatchObject([{ outcome: "ok" }]);
+  });
+
+  const endings: [string, (response: Response) => Promise<unknown> | undefined][] = [
+    ["cancelled", (response) => response.body?.cancel()],
+    ["cancelled by its reader", (response) => response.body?.getReader().cancel()],
+    [
+      "left in the middle of a loop",
+      async (response) => {
+        for await (const _chunk of response.body ?? []) break;
+      },
+    ],
+  ];
+
+  test.each(endings)("ends with a body that is %s", async (_how, leave) => {
+    const { answer } = streaming();
+    const { peer, fetch, gate } = await setUp(answer, { concurrency: 1 });
+    await leave(await fetch(peer.url));
+    await until(() => gate().inFlight === 0);
+  });
+
+  test.each(["HEAD", "GET"])("ends at once if a %s has no body", async (method) => {
+    const { peer, fetch, gate } = await setUp((_request, response) => {
+      response.setHeader("content-length", 0).end();
+    });
+    await fetch(peer.url, { method });
+    expect(gate().inFlight).toBe(0);
+  });
+
+  test("ends with a connection that breaks in the middle of the body", async () => {
+    const { peer, fetch, gate } = await setUp((_request, response) => {
+      response.setHeader("content-length", 100);
+      response.write("begun");
+      void systemTimer.sleep(5).then(() => response.destroy());
+    });
+    const response = await fetch(peer.url);
+    await expect(response.text()).rejects.toThrow();
+    await until(() => gate().inFlight === 0);
+  });
+
+  test("outlives a reader that lets go, and a second one that is told off", async () => {
+    const { answer, end } = streaming();
+    const { peer, fetch, gate } = await setUp(answer, { concurrency: 1 });
+    const response = await fetch(peer.url);
+    const first = response.body?.getReader();
+    await first?.read();
+    first?.releaseLock();
+    await nextTurn();
+    expect(gate().inFlight).toBe(1);
+    const second = response.body?.getReader();
+    const reading = second?.read();
+    await expect(response.text()).rejects.toThrow(TypeError);
+    await nextTurn();
+    expect(gate().inFlight).toBe(1);
+    end();
+    await reading;
+    while ((await second?.read())?.done === false);
+    await until(() => gate().inFlight === 0);
+  });
+
+  test("outlives a second reading, which is told off", async () => {
+    const { answer, end } = streaming();
+    const { peer, fetch, gate } = await setUp(answer, { concurrency: 1 });
+    const response = await fetch(peer.url);
+    const reading = response.text();
+    await expect(response.json()).rejects.toThrow(TypeError);
+    await nextTurn();
+    expect(gate().inFlight).toBe(1);
+    end();
+    expect(await reading).toBe("begun ended");
+    await until(() => gate().inFlight === 0);
+  });
+
+  test("of a body that nobody reads ends with the deadline", async () => {
+    const { peer, fetch, gate } = await setUp(streaming().answer, { call: { deadlineMs: 40 } });
+    await fetch(peer.url);
+    expect(gate().inFlight).toBe(1);
+    await until(() => gate().inFlight === 0);
+  });
+
+  test("of a body that nobody reads goes to who needs it, after a while", async () => {
+    const { peer, fetch, gate } = await setUp(hello, { concurrency: 1, bodyTimeoutMs: 20 });
+    const unread = await fetch(peer.url);
+    expect(gate().inFlight).toBe(1);
+    expect(await (await fetch(peer.url)).text()).toBe("hello");
+    expect(await unread.text()).toBe("hello");
+    expect(gate().inFlight).toBe(0);
+  });
+
+  test("bounds what the peer has to do at once", async () => {
+    const { peer, fetch } = await setUp(
+      (_request, response) => void systemTimer.sleep(2).then(() => response.end("hello")),
+      { concurrency: 4 },
+    );
+    const texts = await Promise.all(
+      Array.from({ length: 50 }, async () => (await fetch(peer.url)).text()),
+    );
+    expect(texts).toEqual(Array.from({ length: 50 }, () => "hello"));
+    expect(peer.most()).toBe(4);
+  });
+});
+
+describe("a peer that is at fault", () => {
+  test("and hangs for ever keeps no caller past its deadline", async () => {
+    const { peer, fetch, gate } = await setUp(() => undefined, {
+      concurrency: 2,
+      call: { deadlineMs: 40 },
+    });
+    const errors = await Promise.all(
+      Array.from({ length: 6 }, () => fetch(peer.url).catch((error: unknown) => error)),
+    );
+    // Who waits may still get the permit of one that was aborted, with no time left.
+    const late = errors.filter((error) => error instanceof DeadlineError).length;
+    const refused = errors.filter((error) => error instanceof ThrottledError).length;
+    expect(late).toBeGreaterThanOrEqual(2);
+    expect(late + refused).toBe(6);
+    await until(() => gate().inFlight === 0);
+    expect(gate().waiting).toBe(0);
+  });
+
+  test("and hangs in its body keeps no reader past the deadline", async () => {
+    const { peer, fetch, gate } = await setUp(streaming().answer, { call: { deadlineMs: 40 } });
+    const response = await fetch(peer.url);
+    await expect(response.text()).rejects.toThrow();
+    await until(() => gate().inFlight === 0);
+  });
+
+  test("and sends garbage in its hints is believed nothing", async () => {
+    const { peer, fetch, gate } = await setUp((_request, response) => {
+      response.statusCode = 429;
+      response.setHeader("retry-after", "-1, soon; yesterday");
+      response.setHeader("ratelimit", ')"limit";;r=zero;t=');
+      response.setHeader("x-ratelimit-reset", "9".repeat(400));
+      response.end();
+    });
+    expect((await fetch(peer.url)).status).toBe(429);
+    expect(gate().pausedForMs).toBe(0);
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ["Retry-After", { "retry-after": "2" }, 429],
+    ["a quota that is used up", { ratelimit: '"burst";r=0;t=2' }, 200],
+  ])("and asks for a pause by %s holds everybody", async (_how, fields, status) => {
+    const { peer, fetch, gate } = await setUp((_request, response) => {
+      response.writeHead(status, fields).end();
+    });
+    expect((await fetch(peer.url)).status).toBe(status);
+    expect(gate().pausedForMs).toBeGreaterThan(1500);
+    expect(gate().why()).toMatchObject({ reason: "retry-after" });
+    const before = systemTimer.now();
+    const hasty = throttledWith(fetch, peer, 50);
+    await expect(hasty).rejects.toMatchObject({ reason: "retry-after" });
+    expect(systemTimer.now() - before).toBeLessThan(40);
+    expect(peer.count()).toBe(1);
+  });
+
+  test("and says busy for ever is retried within bounds only", async () => {
+    const { peer, fetch, gate } = await setUp(
+      (_request, response) => response.writeHead(429).end("busy"),
+      { retry: { attempts: 3, backoff: { baseMs: 5 }, maxParked: 2 }, busy: "off" },
+    );
+    let parked = 0;
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const response = await fetch(peer.url);
+        parked = Math.max(parked, gate().parked);
+        await response.text();
+        return response.status;
+      }),
+    );
+    expect(new Set(answers)).toEqual(new Set([429]));
+    expect(peer.count()).toBeGreaterThan(10);
+    expect(peer.count()).toBeLessThanOrEqual(30);
+    expect(parked).toBeLessThanOrEqual(2);
+    await until(() => gate().inFlight === 0);
+  });
+});
+
+/** A request by the same gates, with a deadline. */
+function throttledWith(
+  fetch: ReturnType<typeof throttledFetch>,
+  peer: Loopback,
+  deadlineMs: number,
+): Promise<unknown> {
+  return fetch.gates.for(new URL(peer.url).origin).run(() => 1, { deadlineMs });
+}
+
+const failOnce = (): { answer: Answer; bodies: string[] } => {
+  const bodies: string[] = [];
+  return {
+    bodies,
+    answer: (request, response) => {
+      let body = "";
+      request.on("data", (chunk) => (body += String(chunk)));
+      request.on("end", () => {
+        bodies.push(body);
+        response.writeHead(bodies.length === 1 ? 500 : 200).end("answer");
+      });
+    },
+  };
+};
+
+describe("retries", () => {
+  const retry = { backoff: { baseMs: 1 } };
+
+  test.each<[string, RequestInit, number]>([
+    ["a GET", {}, 200],
+    ["a PUT with its body", { method: "PUT", body: "sent" }, 200],
+    ["no POST", { method: "POST", body: "sent" }, 500],
+    ["no stream", { method: "PUT", body: new Blob(["sent"]).stream(), duplex: "half" }, 500],
+  ])("make again %s that may have been executed", async (_what, init, status) => {
+    const { answer, bodies } = failOnce();
+    const { peer, fetch, gate } = await setUp(answer, { retry });
+    const response = await fetch(peer.url, init);
+    expect(response.status).toBe(status);
+    expect(await response.text()).toBe("answer");
+    expect(new Set(bodies).size).toBe(1);
+    await until(() => gate().inFlight === 0);
+  });
+
+  test("make again a POST that its caller allows", async () => {
+    const { answer } = failOnce();
+    const { peer, fetch } = await setUp(answer, { retry, call: { idempotent: true } });
+    expect((await fetch(peer.url, { method: "POST", body: "sent" })).status).toBe(200);
+  });
+
+  test("each take a permit and are measured by themselves", async () => {
+    const { answer } = failOnce();
+    const { peer, fetch, events } = await setUp(answer, { retry });
+    await (await fetch(peer.url)).text();
+    expect(events.map(({ type }) => type).filter((type) => type !== "limit")).toEqual([
+      "admitted",
+      "ended",
+      "retry",
+      "admitted",
+      "ended",
+    ]);
+  });
+});

@@ -1,0 +1,205 @@
+import { FixedLimit, RfcLimit, SluiceLimit, VectorLimit } from "@sluice/core";
+import type { LimitAlgorithm, Random } from "@sluice/core";
+import * as v from "valibot";
+import { runConcurrency } from "../concurrency/simulation.ts";
+import type { SimulationResult } from "../concurrency/simulation.ts";
+import { concurrencyRows, concurrencyStats } from "../concurrency/stats.ts";
+import type { ConcurrencyRow, ConcurrencyStats } from "../concurrency/stats.ts";
+import { field, list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
+import { defineKind } from "../scenario/kind.ts";
+import type { Kind, Run } from "../scenario/kind.ts";
+import { service } from "./service.ts";
+
+const MAX_LIMIT = 1_000_000;
+const MAX_CLIENTS = 1000;
+const MAX_BACKOFFS = 1000;
+const MAX_SECONDS = 100_000;
+/** A run without a duration ends here if its requests are never all served. */
+const REQUESTS_MAX_S = 3600;
+
+/** Vector's: one more each time by the sum of the two before. */
+const FIBONACCI_MS = [1000, 2000, 3000, 5000, 8000, 13_000, 21_000, 30_000];
+
+const ALGORITHMS = ["sluice", "vector", "rfc"] as const;
+
+type Algorithm = (typeof ALGORITHMS)[number] | number;
+
+interface Settings {
+  readonly initialConcurrency: number;
+  readonly decreaseRatio: number;
+  readonly ewmaAlpha: number;
+  readonly rttDeviationScale: number;
+  readonly maxConcurrencyLimit: number;
+}
+
+const DEFAULTS: Settings = {
+  initialConcurrency: 1,
+  decreaseRatio: 0.9,
+  ewmaAlpha: 0.4,
+  rttDeviationScale: 2.5,
+  maxConcurrencyLimit: 200,
+};
+
+/** Clients that have more to send than a service can take, behind adaptive limits. */
+export const concurrencyKind: Kind = defineKind(
+  {
+    algorithm: v.optional(algorithm(), "sluice"),
+    layering: v.optional(oneOf("per-attempt", "whole-request"), "per-attempt"),
+    settings: v.optional(
+      map({
+        initialConcurrency: v.optional(whole(1, MAX_LIMIT), DEFAULTS.initialConcurrency),
+        decreaseRatio: v.optional(between(0, 1), DEFAULTS.decreaseRatio),
+        ewmaAlpha: v.optional(between(0, 1), DEFAULTS.ewmaAlpha),
+        rttDeviationScale: v.optional(real(0), DEFAULTS.rttDeviationScale),
+        maxConcurrencyLimit: v.optional(whole(1, MAX_LIMIT), DEFAULTS.maxConcurrencyLimit),
+      }),
+      DEFAULTS,
+    ),
+    client: map({
+      requests: v.optional(whole(1, 50_000_000)),
+      durationS: v.optional(real(0.001, MAX_SECONDS)),
+      intervalMs: v.optional(milliseconds(0), 0),
+      timeoutMs: v.optional(milliseconds(0.001), 1000),
+      backoffMs: v.optional(backoff(), FIBONACCI_MS),
+      backoffJitter: v.optional(oneOf("none", "full"), "none"),
+      clients: v.optional(whole(1, MAX_CLIENTS), 1),
+      joinEveryS: v.optional(real(0, MAX_SECONDS), 0),
+      bursts: v.optional(list(map({ atS: real(0, MAX_SECONDS), requests: whole(1) }), 1000), []),
+    }),
+    service: service(),
+    timerQuantumMs: v.optional(real(0, 1000), 1),
+  },
+  (scenario): Run => {
+    const { algorithm: chosen, layering, settings, client, seed, title } = scenario;
+    const result = runConcurrency({
+      seed,
+      timerQuantumMs: scenario.timerQuantumMs,
+      createService: scenario.service,
+      createAlgorithm: (random) => createAlgorithm(chosen, settings, random),
+      load: {
+        clients: client.clients,
+        joinEveryS: client.joinEveryS,
+        intervalMs: client.intervalMs,
+        bursts: client.bursts,
+        requests: client.requests,
+        durationS: client.durationS ?? REQUESTS_MAX_S,
+      },
+      retry: { ...client, layering },
+    });
+    const subtitle = `${named(chosen)}, ${layering}, ${client.clients} client(s)`;
+    return toRun(result, title || "Adaptive concurrency", subtitle);
+  },
+  ({ client, settings, algorithm: chosen }) => {
+    if (client.requests === undefined && client.durationS === undefined) {
+      const message = "is missing; expected requests or durationS in client";
+      return [{ path: ["client"], message, isMissing: true }];
+    }
+    if (typeof chosen === "number") return [];
+    if (settings.initialConcurrency <= settings.maxConcurrencyLimit) return [];
+    const message = `is ${settings.initialConcurrency}; expected at most maxConcurrencyLimit, ${settings.maxConcurrencyLimit}`;
+    return [{ path: ["settings", "initialConcurrency"], message, isMissing: false }];
+  },
+);
+
+function algorithm(): v.GenericSchema<Algorithm> {
+  return field<Algorithm>(
+    (value) => {
+      if (typeof value === "number") {
+        return Number.isInteger(value) && value >= 1 && value <= MAX_LIMIT;
+      }
+      return ALGORITHMS.some((name) => name === value);
+    },
+    `${ALGORITHMS.join(" or ")}, or a whole number from 1 to ${MAX_LIMIT} for a fixed limit`,
+  );
+}
+
+/** More than `low` and less than `high`. */
+function between(low: number, high: number): v.GenericSchema<number> {
+  return field(
+    (value) => typeof value === "number" && value > low && value < high,
+    `a number between ${low} and ${high}`,
+  );
+}
+
+function backoff(): v.GenericSchema<unknown, number[]> {
+  return v.pipe(
+    list(milliseconds(0), MAX_BACKOFFS),
+    v.minLength(1, "is empty; expected one time at least"),
+  );
+}
+
+function createAlgorithm(chosen: Algorithm, settings: Settings, random: Random): LimitAlgorithm {
+  if (typeof chosen === "number") return new FixedLimit(chosen);
+  const { initialConcurrency, maxConcurrencyLimit, ewmaAlpha } = settings;
+  const { decreaseRatio, rttDeviationScale } = settings;
+  const bounds = { initialLimit: initialConcurrency, limitMax: maxConcurrencyLimit };
+  if (chosen === "sluice") return new SluiceLimit(random, bounds);
+  if (chosen === "rfc") return new RfcLimit({ ...bounds, ewmaAlpha });
+  return new VectorLimit({ ...bounds, ewmaAlpha, decreaseRatio, rttDeviationScale });
+}
+
+function named(chosen: Algorithm): string {
+  return typeof chosen === "number" ? `fixed at ${chosen}` : `algorithm ${chosen}`;
+}
+
+const COLUMNS = [
+  "t",
+  "limit",
+  "inFlight",
+  "rttMs",
+  "goodputPerSecond",
+  "busyPerSecond",
+  "failedPerSecond",
+] as const;
+
+function toRun(result: SimulationResult, title: string, subtitle: string): Run {
+  const rows = concurrencyRows(result);
+  const stats = concurrencyStats(result);
+  const points = (key: (typeof COLUMNS)[number]): { x: number; y: number | undefined }[] =>
+    rows.map((row) => ({ x: row.t, y: row[key] ?? undefined }));
+  return {
+    rows,
+    stats,
+    columns: COLUMNS.map((name) => ({ name, cell: (row) => cell(rows[row]?.[name]) })),
+    closing: closingOf(stats),
+    chart: () => ({
+      title,
+      subtitle,
+      x: { label: "time", unit: "s" },
+      y: { label: "attempts" },
+      series: [
+        { label: "in flight", shape: "bar", points: points("inFlight") },
+        { label: "limit", shape: "step", points: points("limit") },
+      ],
+      below: [
+        {
+          y: { label: "round trip", unit: "ms" },
+          series: [{ label: "mean", shape: "line", points: points("rttMs") }],
+        },
+        {
+          y: { label: "attempts", unit: "per second" },
+          series: [
+            { label: "served", shape: "bar", points: points("goodputPerSecond") },
+            { label: "busy", shape: "step", points: points("busyPerSecond") },
+            { label: "failed", shape: "step", points: points("failedPerSecond") },
+          ],
+        },
+      ],
+    }),
+  };
+}
+
+function cell(value: ConcurrencyRow[keyof ConcurrencyRow] | undefined): string {
+  return value === null || value === undefined ? "-" : String(value);
+}
+
+function closingOf({
+  successes,
+  attempts,
+  elapsedS,
+  goodputPerSecond,
+  rttMs,
+}: ConcurrencyStats): string {
+  const p99 = rttMs.p99 === null ? "nothing served" : `p99 ${rttMs.p99.toFixed(1)} ms`;
+  return `${successes} served of ${attempts} attempts in ${elapsedS.toFixed(2)} s: ${goodputPerSecond.toFixed(1)} a second, ${p99}`;
+}

@@ -1,0 +1,137 @@
+import { createBusyThrottle, SeededRandom } from "@sluice/core";
+import * as v from "valibot";
+import { EvenService } from "../overload/even-service.ts";
+import { phaseStats } from "../overload/phase-stats.ts";
+import type { PhaseStats } from "../overload/phase-stats.ts";
+import { runOverload } from "../overload/simulation.ts";
+import type { CapacityPhase, OverloadSecond } from "../overload/simulation.ts";
+import { list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
+import { defineKind } from "../scenario/kind.ts";
+import type { Kind, Problem, Run } from "../scenario/kind.ts";
+import { recovery } from "./recovery.ts";
+
+/** Requests offered in a run: about a minute of computing. */
+const MAX_REQUESTS = 50_000_000;
+const MAX_SECONDS = 100_000;
+const MAX_CLIENTS = 1000;
+
+/** What a row shows; who was served is told by the fairness of a phase. */
+const COLUMNS = ["time", "offered", "sent", "ok", "busy", "throttled", "limit"] as const;
+
+type OverloadRow = Readonly<Record<(typeof COLUMNS)[number], number>>;
+
+/**
+ * Clients behind busy throttles against a service that takes requests evenly, 10 ms of them at once
+ * at most, and answers busy to the rest. `offeredPerSecond` is that of all clients together.
+ */
+export const overloadKind: Kind = defineKind(
+  {
+    rule: oneOf("table", "prose", "sluice"),
+    recover: v.optional(recovery(), { rate: 3 }),
+    clients: v.optional(whole(1, MAX_CLIENTS), 1),
+    offeredPerSecond: real(0.001, MAX_REQUESTS),
+    service: map({
+      responseMs: milliseconds(0),
+      capacity: list(map({ fromS: whole(0), perSecond: real(0) }), MAX_SECONDS),
+    }),
+    durationS: whole(1, MAX_SECONDS),
+  },
+  ({ rule, recover, clients, offeredPerSecond, service, durationS, seed, title }): Run => {
+    const { responseMs, capacity } = service;
+    const seconds = runOverload(
+      {
+        clients: Array.from({ length: clients }, () => ({
+          offeredPerSecond: offeredPerSecond / clients,
+        })),
+        throttle: (clock) => createBusyThrottle(clock, { rule, recover }),
+        service: new EvenService(),
+        capacity,
+        responseMs: () => responseMs,
+        durationS,
+      },
+      new SeededRandom(seed),
+    );
+    const stats = phaseStats(seconds, capacity);
+    const rows = seconds.map(toRow);
+    return {
+      rows,
+      stats,
+      columns: COLUMNS.map((name) => ({ name, cell: (row) => String(rows[row]?.[name]) })),
+      closing: stats.map(phaseLine).join("\n"),
+      chart: () => ({
+        title: title || "Overload",
+        subtitle: `rule ${rule}, ${clients} client(s), answers after ${responseMs} ms`,
+        x: { label: "time", unit: "s" },
+        y: {
+          label: "requests",
+          unit: "per second",
+          max: 1.2 * Math.max(...rows.map(({ offered }) => offered), 1),
+        },
+        series: [
+          { label: "taken", shape: "bar", points: points(rows, "ok") },
+          { label: "busy", shape: "bar", points: points(rows, "busy") },
+          { label: "limit", shape: "step", points: points(rows, "limit") },
+          { label: "capacity", shape: "step", points: capacityPoints(capacity, durationS) },
+        ],
+      }),
+    };
+  },
+  ({ offeredPerSecond, durationS, service: { capacity } }) => [
+    ...problemsOfSize(offeredPerSecond * durationS),
+    ...problemsOfCapacity(capacity, durationS),
+  ],
+);
+
+function problemsOfSize(requests: number): Problem[] {
+  if (requests <= MAX_REQUESTS) return [];
+  const message = `comes to ${Math.ceil(requests)} requests with offeredPerSecond; at most ${MAX_REQUESTS} are run`;
+  return [{ path: ["durationS"], message, isMissing: false }];
+}
+
+function problemsOfCapacity(capacity: readonly CapacityPhase[], durationS: number): Problem[] {
+  if (capacity[0]?.fromS !== 0) {
+    const message = "does not begin at 0; expected a first item with fromS: 0";
+    return [{ path: ["service", "capacity"], message, isMissing: false }];
+  }
+  return capacity.flatMap(({ fromS }, index) => {
+    const path = ["service", "capacity", index, "fromS"];
+    const before = capacity[index - 1]?.fromS;
+    if (before !== undefined && fromS <= before) {
+      const message = `is ${fromS}; expected more than ${before}, which stands before it`;
+      return [{ path, message, isMissing: false }];
+    }
+    if (fromS < durationS) return [];
+    return [{ path, message: `is ${fromS}; expected less than durationS`, isMissing: false }];
+  });
+}
+
+function toRow({ time, offered, sent, ok, busy, throttled, limit }: OverloadSecond): OverloadRow {
+  return { time, offered, sent, ok, busy, throttled, limit: Math.round(limit * 100) / 100 };
+}
+
+function phaseLine({ fromS, goodputRatio, busyPerSecond, recoveredAfterS }: PhaseStats): string {
+  const goodput =
+    goodputRatio === null ? "nothing could be" : `${percent(goodputRatio)} of what could be`;
+  const recovered = recoveredAfterS === null ? "never all" : `all after ${recoveredAfterS} s`;
+  return `from ${fromS} s: ${goodput} taken, ${recovered}; ${busyPerSecond.toFixed(1)} busy a second`;
+}
+
+function percent(ratio: number): string {
+  return `${(100 * ratio).toFixed(1)} %`;
+}
+
+function points(
+  rows: readonly OverloadRow[],
+  key: (typeof COLUMNS)[number],
+): { x: number; y: number }[] {
+  return rows.map((row) => ({ x: row.time, y: row[key] }));
+}
+
+function capacityPoints(
+  capacity: readonly CapacityPhase[],
+  durationS: number,
+): { x: number; y: number }[] {
+  const last = capacity.at(-1)?.perSecond ?? 0;
+  const changes = capacity.map(({ fromS, perSecond }) => ({ x: fromS, y: perSecond }));
+  return [...changes, { x: durationS, y: last }];
+}

@@ -1,0 +1,14 @@
+import { LIMIT_MAX } from "@sluice/core";
+import type { Recovery } from "@sluice/core";
+import * as v from "valibot";
+import { field, map, real } from "../scenario/fields.ts";
+
+/** How the rules `table` and `prose` grow a limit. */
+export function recovery(): v.GenericSchema<unknown, Recovery> {
+  const either = field<never>(() => false, "{ rate: 3 } or { value: 200 }");
+  return v.lazy((value): v.GenericSchema<unknown, Recovery> => {
+    if (typeof value !== "object" || value === null) return either;
+    if ("rate" in value) return map({ rate: real(0, LIMIT_MAX) });
+    return "value" in value ? map({ value: real(0, LIMIT_MAX) }) : either;
+  });
+}

@@ -1,0 +1,86 @@
+import type { Random } from "@sluice/core";
+import * as v from "valibot";
+import { field, list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
+import type { EventLoop } from "../sim/event-loop.ts";
+import { LoadedService } from "../sim/loaded-service.ts";
+import type { LoadResponse } from "../sim/loaded-service.ts";
+import { QueueingService } from "../sim/queueing-service.ts";
+import type { Service } from "../sim/service.ts";
+
+/** Makes the service that a scenario describes. */
+export type CreateService = (loop: EventLoop, random: Random) => Service;
+
+const MAX_CHANGES = 10_000;
+const MAX_WORKERS = 1_000_000;
+
+/** 0 stands for none in all of these, as scenario files write them. */
+const loadResponse = map({
+  scale: v.optional(real(0), 0),
+  kneeStart: v.optional(whole(0), 0),
+  kneeExp: v.optional(real(0), 0),
+  limit: v.optional(whole(0), 0),
+  action: v.optional(oneOf("defer", "drop"), "defer"),
+});
+
+const NO_RESPONSE: LoadResponse = {
+  scale: 0,
+  kneeStart: 0,
+  kneeExp: 0,
+  limit: 0,
+  action: "defer",
+};
+
+const loaded = v.pipe(
+  map({
+    delayMs: milliseconds(0),
+    jitter: v.optional(real(0, 1000), 0),
+    concurrency: v.optional(loadResponse, NO_RESPONSE),
+    rate: v.optional(loadResponse, NO_RESPONSE),
+    rejectMs: v.optional(milliseconds(0)),
+  }),
+  v.transform(
+    (options): CreateService =>
+      (loop, random) =>
+        new LoadedService(loop, random, { ...options, rejectMs: options.rejectMs }),
+  ),
+);
+
+const queueing = v.pipe(
+  map({
+    workers: whole(0, MAX_WORKERS),
+    serviceMs: milliseconds(0),
+    distribution: v.optional(oneOf("constant", "exponential", "lognormal"), "exponential"),
+    cv: v.optional(real(0, 1000), 1),
+    queue: v.optional(whole(0)),
+    rejectMs: v.optional(milliseconds(0), 1),
+    schedule: v.optional(
+      list(
+        map({
+          atS: real(0),
+          workers: v.optional(whole(0, MAX_WORKERS)),
+          serviceMs: v.optional(milliseconds(0)),
+        }),
+        MAX_CHANGES,
+      ),
+      [],
+    ),
+  }),
+  v.transform(
+    (options): CreateService =>
+      (loop, random) =>
+        new QueueingService(loop, random, { ...options, queue: options.queue }),
+  ),
+);
+
+/** A service whose delay depends on its load, or one with workers and a queue. */
+export function service(): v.GenericSchema<unknown, CreateService> {
+  const either = field<never>(
+    () => false,
+    "a map with delayMs (delays that depend on load) or with workers (a queue)",
+  );
+  return v.lazy((value): v.GenericSchema<unknown, CreateService> => {
+    if (typeof value !== "object" || value === null) return either;
+    if ("workers" in value) return queueing;
+    return "delayMs" in value ? loaded : either;
+  });
+}

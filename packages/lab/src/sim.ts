@@ -1,0 +1,28 @@
+/** Simulated services and clients, for programs that run their own: `@sluice/lab/sim`. */
+export { EventLoop } from "./sim/event-loop.ts";
+export type { EventLoopOptions } from "./sim/event-loop.ts";
+export { Arrivals } from "./sim/service.ts";
+export type { Answer, Service } from "./sim/service.ts";
+export { TimeWeighted } from "./sim/time-weighted.ts";
+export type { Distribution } from "./sim/time-weighted.ts";
+export { LoadedService } from "./sim/loaded-service.ts";
+export type { LoadedServiceOptions, LoadResponse } from "./sim/loaded-service.ts";
+export { QueueingService } from "./sim/queueing-service.ts";
+export type { QueueingServiceOptions, ServiceChange } from "./sim/queueing-service.ts";
+export { runConcurrency } from "./concurrency/simulation.ts";
+export type {
+  LoadOptions,
+  SimulationOptions,
+  SimulationResult,
+  Slice,
+} from "./concurrency/simulation.ts";
+export type { Client, RetryOptions } from "./concurrency/client.ts";
+export { EvenService } from "./overload/even-service.ts";
+export type { BusyService } from "./overload/even-service.ts";
+export { runOverload } from "./overload/simulation.ts";
+export type {
+  CapacityPhase,
+  OverloadClient,
+  OverloadOptions,
+  OverloadSecond,
+} from "./overload/simulation.ts";

@@ -1,0 +1,80 @@
+import type { Random } from "@sluice/core";
+import { drawExponential } from "./draw.ts";
+import type { EventLoop } from "./event-loop.ts";
+import { Arrivals } from "./service.ts";
+import type { Answer, Service } from "./service.ts";
+
+/** How a service answers to load of one kind: the number in it, or the number a second. */
+export interface LoadResponse {
+  /** Slower by this part of the delay for each one after the first. */
+  readonly scale: number;
+  /** Beyond so many the delay grows by a factor for each; 0: no knee. */
+  readonly kneeStart: number;
+  /** The factor; 0: one more than the scale. */
+  readonly kneeExp: number;
+  /** Beyond so many `action` is taken; 0: no limit. */
+  readonly limit: number;
+  readonly action: "defer" | "drop";
+}
+
+export interface LoadedServiceOptions {
+  readonly delayMs: number;
+  /** Mean of an exponential part that is added, as part of the delay. */
+  readonly jitter: number;
+  readonly concurrency: LoadResponse;
+  readonly rate: LoadResponse;
+  /** Delay of an answer that defers; as that of service unless given. */
+  readonly rejectMs: number | undefined;
+}
+
+/** A service without a queue, that becomes slower, defers or drops as its load grows. */
+export class LoadedService implements Service {
+  readonly seen: Arrivals = new Arrivals();
+  readonly #loop: EventLoop;
+  readonly #random: Random;
+  readonly #options: LoadedServiceOptions;
+
+  constructor(loop: EventLoop, random: Random, options: LoadedServiceOptions) {
+    this.#loop = loop;
+    this.#random = random;
+    this.#options = options;
+  }
+
+  arrive(answer: Answer): void {
+    const { delayMs, concurrency, rate, rejectMs = delayMs } = this.#options;
+    const load = this.seen.enter(this.#loop.now());
+    const action = actionOn(concurrency, load.level) ?? actionOn(rate, load.rate);
+    if (action === "drop") {
+      this.seen.leave(this.#loop.now());
+      return;
+    }
+    if (action === "defer") {
+      this.#answerAfter(rejectMs * (1 + this.#jitter()), "busy", answer);
+      return;
+    }
+    const slowdown = slowdownOf(concurrency, load.level) + slowdownOf(rate, load.rate);
+    this.#answerAfter(delayMs * (1 + slowdown + this.#jitter()), "ok", answer);
+  }
+
+  #jitter(): number {
+    const { jitter } = this.#options;
+    return jitter === 0 ? 0 : jitter * drawExponential(this.#random);
+  }
+
+  #answerAfter(delayMs: number, what: "ok" | "busy", answer: Answer): void {
+    this.#loop.after(delayMs, () => {
+      this.seen.leave(this.#loop.now());
+      answer(what);
+    });
+  }
+}
+
+function actionOn({ limit, action }: LoadResponse, load: number): "defer" | "drop" | undefined {
+  return limit > 0 && load > limit ? action : undefined;
+}
+
+function slowdownOf({ scale, kneeStart, kneeExp }: LoadResponse, load: number): number {
+  const linear = (load - 1) * scale;
+  if (kneeStart === 0) return linear;
+  return linear + (kneeExp === 0 ? scale + 1 : kneeExp) ** Math.max(0, load - kneeStart) - 1;
+}

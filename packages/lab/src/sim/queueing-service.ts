@@ -1,0 +1,97 @@
+import { Fifo } from "@sluice/core";
+import type { Random } from "@sluice/core";
+import { drawExponential, drawLognormal } from "./draw.ts";
+import type { EventLoop } from "./event-loop.ts";
+import { Arrivals } from "./service.ts";
+import type { Answer, Service } from "./service.ts";
+
+export interface QueueingServiceOptions {
+  readonly workers: number;
+  /** Mean time that a worker takes. */
+  readonly serviceMs: number;
+  readonly distribution: "constant" | "exponential" | "lognormal";
+  /** Standard deviation ÷ mean, of the log-normal. */
+  readonly cv: number;
+  /** Most that wait for a worker; any number unless given. */
+  readonly queue: number | undefined;
+  /** Delay of an answer to one that finds the queue full. */
+  readonly rejectMs: number;
+  readonly schedule: readonly ServiceChange[];
+}
+
+/** From `atS` on the service has so many workers, or takes so long. */
+export interface ServiceChange {
+  readonly atS: number;
+  readonly workers?: number | undefined;
+  readonly serviceMs?: number | undefined;
+}
+
+/**
+ * Workers behind one first-come queue. A client that no longer waits is served all the same: the
+ * service cannot know.
+ */
+export class QueueingService implements Service {
+  readonly seen: Arrivals = new Arrivals();
+  readonly #loop: EventLoop;
+  readonly #random: Random;
+  readonly #options: QueueingServiceOptions;
+  readonly #queue = new Fifo<Answer>();
+  #workers = 0;
+  #serviceMs = 0;
+  #working = 0;
+
+  constructor(loop: EventLoop, random: Random, options: QueueingServiceOptions) {
+    this.#loop = loop;
+    this.#random = random;
+    this.#options = options;
+    this.#workers = options.workers;
+    this.#serviceMs = options.serviceMs;
+    for (const change of options.schedule) loop.at(change.atS * 1000, () => this.#change(change));
+  }
+
+  arrive(answer: Answer): void {
+    this.seen.enter(this.#loop.now());
+    const { queue, rejectMs } = this.#options;
+    if (this.#working < this.#workers) {
+      this.#work(answer);
+    } else if (queue === undefined || this.#queue.length < queue) {
+      this.#queue.push(answer);
+    } else {
+      // Refused at the door: it is not in the service while it waits for that answer.
+      this.seen.leave(this.#loop.now());
+      this.#loop.after(rejectMs, () => answer("busy"));
+    }
+  }
+
+  #work(answer: Answer): void {
+    this.#working++;
+    this.#loop.after(this.#serviceMs * this.#draw(), () => {
+      this.#working--;
+      this.seen.leave(this.#loop.now());
+      this.#takeNext();
+      answer("ok");
+    });
+  }
+
+  #takeNext(): void {
+    while (this.#working < this.#workers) {
+      const next = this.#queue.shift();
+      if (next === undefined) return;
+      this.#work(next);
+    }
+  }
+
+  #change({ workers, serviceMs }: ServiceChange): void {
+    this.#workers = workers ?? this.#workers;
+    this.#serviceMs = serviceMs ?? this.#serviceMs;
+    this.#takeNext();
+  }
+
+  #draw(): number {
+    const { distribution, cv } = this.#options;
+    if (distribution === "constant") return 1;
+    return distribution === "exponential"
+      ? drawExponential(this.#random)
+      : drawLognormal(this.#random, cv);
+  }
+}

@@ -1,0 +1,250 @@
+import { ConfigError } from "@sluice/core";
+import { loadScenario, reportLines, simulate } from "@sluice/lab";
+import type { Simulation } from "@sluice/lab";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+interface Stats {
+  readonly elapsedS: number;
+  readonly successes: number;
+  readonly attempts: number;
+  readonly goodputPerSecond: number;
+  readonly rttMs: { readonly p50: number | null; readonly p99: number | null };
+  readonly server: { readonly inFlight: Spread | null; readonly rate: Spread | null };
+  readonly controller: Record<string, Spread | null>;
+  readonly jain: number;
+}
+
+interface Spread {
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly mode: number;
+}
+
+interface Row {
+  readonly t: number;
+  readonly goodputPerSecond: number;
+  readonly rttMs: number | null;
+}
+
+const run = (text: string): Simulation => simulate(loadScenario(text, "a.yaml"));
+const statsOf = (text: string): Stats => run(text).result.stats as Stats;
+
+const scenario = (client: string, service: string, keys = ""): string =>
+  `kind: concurrency\n${keys}client: ${client}\nservice: ${service}\n`;
+
+const LINK = "{ delayMs: 100 }";
+
+test("ten at a time, a hundred milliseconds each: fifty rounds, and timers are late by one", () => {
+  const stats = statsOf(scenario("{ requests: 500 }", LINK, "algorithm: 10\n"));
+  expect(stats).toMatchObject({ elapsedS: 5.05, successes: 500, attempts: 500, jain: 1 });
+  expect(stats.server.inFlight).toEqual({ min: 10, max: 10, mean: 10, mode: 10 });
+  expect(stats.rttMs).toEqual({ p50: 101, p99: 101 });
+});
+
+test("exact timers take exactly what they are asked to", () => {
+  const text = scenario("{ requests: 500 }", LINK, "algorithm: 10\ntimerQuantumMs: 0\n");
+  expect(statsOf(text).elapsedS).toBe(5);
+});
+
+// Ten start at once, and the time since the last ten is that of the first: nine tens and one.
+test("the rate that a server sees is weighted by the time before an arrival", () => {
+  const stats = statsOf(scenario("{ requests: 500 }", LINK, "algorithm: 10\ntimerQuantumMs: 0\n"));
+  expect(stats.server.rate).toMatchObject({ max: 91 });
+});
+
+test("a service that slows with its load serves no more for being asked more", () => {
+  const slow = "{ delayMs: 100, concurrency: { scale: 1 } }";
+  const elapsed = [1, 4].map(
+    (limit) => statsOf(scenario("{ requests: 100 }", slow, `algorithm: ${limit}\n`)).elapsedS,
+  );
+  expect(elapsed[1]).toBeCloseTo(elapsed[0] as number, -0.5);
+});
+
+test("a knee slows by its factor for each beyond it", () => {
+  const knee = "{ delayMs: 100, concurrency: { kneeStart: 2, kneeExp: 2 } }";
+  const stats = statsOf(scenario("{ requests: 4 }", knee, "algorithm: 4\ntimerQuantumMs: 0\n"));
+  expect(stats.rttMs.p99).toBe(400);
+});
+
+/** Four at a time against a service that takes two. */
+const overTwo = (action: string): Stats =>
+  statsOf(
+    scenario(
+      "{ durationS: 3 }",
+      `{ delayMs: 100, concurrency: { limit: 2, action: ${action} } }`,
+      "algorithm: 4\ntimerQuantumMs: 0\n",
+    ),
+  );
+
+test("deferred attempts hold their place, dropped ones leave it at once", () => {
+  expect(overTwo("defer").server.inFlight?.max).toBe(4);
+  expect(overTwo("drop").server.inFlight?.max).toBe(2);
+});
+
+test("with the retries inside, a permit is held through the back-off and measured as one", () => {
+  const service = "{ delayMs: 100, rate: { limit: 1, action: defer } }";
+  const keys = "algorithm: 2\ntimerQuantumMs: 0\n";
+  const client = "{ requests: 2, backoffMs: [950] }";
+  const whole = statsOf(scenario(client, service, `layering: whole-request\n${keys}`));
+  expect(whole.controller["observedRttMs"]?.max).toBe(1150);
+  const each = statsOf(scenario(client, service, `layering: per-attempt\n${keys}`));
+  expect(each.controller["observedRttMs"]?.max).toBe(100);
+});
+
+test("a queue is served first come, first served, and a full one refuses", () => {
+  const queue = "{ workers: 1, serviceMs: 100, distribution: constant, queue: 1, rejectMs: 2 }";
+  const stats = statsOf(scenario("{ durationS: 1 }", queue, "algorithm: 3\ntimerQuantumMs: 0\n"));
+  expect(stats.rttMs.p99).toBe(200);
+  expect(stats.attempts).toBeGreaterThan(stats.successes);
+});
+
+test("a schedule changes workers and their time", () => {
+  const text = scenario(
+    "{ durationS: 30 }",
+    "{ workers: 1, serviceMs: 100, distribution: constant, schedule: [{ atS: 10, workers: 4 }, { atS: 20, serviceMs: 50 }] }",
+    "algorithm: 8\ntimerQuantumMs: 0\n",
+  );
+  const rows = run(text).result.rows as Row[];
+  const served = (fromS: number): number =>
+    rows
+      .filter(({ t }) => t >= fromS && t < fromS + 5)
+      .reduce((sum, { goodputPerSecond }) => sum + goodputPerSecond / 10, 0);
+  expect([served(4), served(14), served(24)]).toEqual([50, 200, 400]);
+});
+
+test("bursts come on top, and only then", () => {
+  const text = scenario(
+    "{ durationS: 4, intervalMs: 100, bursts: [{ atS: 2, requests: 500 }] }",
+    LINK,
+    "algorithm: 100\ntimerQuantumMs: 0\n",
+  );
+  const rows = run(text).result.rows as Row[];
+  expect(rows[15]?.goodputPerSecond).toBe(10);
+  expect(rows[21]?.goodputPerSecond).toBe(1000);
+});
+
+test("every attempt ends one way, and rows add up to the figures", () => {
+  const services = [
+    "{ delayMs: 20, jitter: 1, concurrency: { limit: 7, action: drop } }",
+    "{ delayMs: 20, jitter: 1, rate: { limit: 50, action: defer }, rejectMs: 1 }",
+    "{ workers: 3, serviceMs: 30, distribution: lognormal, cv: 2, queue: 2 }",
+  ];
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...services),
+      fc.constantFrom("sluice", "vector", "rfc", "12"),
+      fc.constantFrom("per-attempt", "whole-request"),
+      fc.integer({ min: 1, max: 3 }),
+      fc.nat(1000),
+      (service, algorithm, layering, clients, seed) => {
+        const client = `{ durationS: 5, clients: ${clients}, joinEveryS: 1, timeoutMs: 300, backoffJitter: full }`;
+        const keys = `algorithm: ${algorithm}\nlayering: ${layering}\nseed: ${seed}\n`;
+        const text = scenario(client, service, keys);
+        const { result } = run(text);
+        const stats = result.stats as Stats;
+        const rows = result.rows as (Row & { busyPerSecond: number; failedPerSecond: number })[];
+        const total = (key: "goodputPerSecond" | "busyPerSecond" | "failedPerSecond"): number =>
+          Math.round(rows.reduce((sum, row) => sum + row[key] / 10, 0));
+        expect(total("goodputPerSecond")).toBe(stats.successes);
+        const ended = stats.successes + total("busyPerSecond") + total("failedPerSecond");
+        expect(ended).toBeLessThanOrEqual(stats.attempts);
+        expect(stats.attempts - ended).toBeLessThanOrEqual(clients * 200);
+        expect(stats.jain).toBeGreaterThan(0);
+        expect(stats.jain).toBeLessThanOrEqual(1 + 1e-9);
+        expect(run(text).result).toEqual(result);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test("a run of which nothing is ever served ends, and says so", () => {
+  const text = scenario(
+    "{ requests: 5, backoffMs: [1000] }",
+    "{ workers: 0, serviceMs: 10 }",
+    "algorithm: 1\n",
+  );
+  const simulation = run(text);
+  expect(simulation.result.stats).toMatchObject({ elapsedS: 3600, successes: 0 });
+  expect([...reportLines(simulation)].at(-1)).toMatch(/0 served .*nothing served/);
+});
+
+test("the chart has the limit, the round trip and what was served", () => {
+  const svg = run(scenario("{ requests: 50 }", LINK)).svg();
+  for (const word of ["in flight", "limit", "round trip", "served", "busy"]) {
+    expect(svg).toContain(word);
+  }
+});
+
+/** What is wrong, the text, the line it is told for, and words the message must have. */
+const WRONG: readonly [string, string, number, RegExp][] = [
+  ["no end", scenario("{ clients: 2 }", LINK), 2, /expected requests or durationS/],
+  [
+    "an unknown algorithm",
+    scenario("{ requests: 1 }", LINK, "algorithm: bbr\n"),
+    2,
+    /"bbr"; expected sluice or vector or rfc, or a whole number/,
+  ],
+  ["a limit of 0", scenario("{ requests: 1 }", LINK, "algorithm: 0\n"), 2, /is 0; expected/],
+  [
+    "an unknown layering",
+    scenario("{ requests: 1 }", LINK, "layering: both\n"),
+    2,
+    /per-attempt or whole-request/,
+  ],
+  [
+    "a ratio of 1",
+    scenario("{ requests: 1 }", LINK, "settings: { decreaseRatio: 1 }\n"),
+    2,
+    /between 0 and 1/,
+  ],
+  [
+    "a start above the end",
+    scenario(
+      "{ requests: 1 }",
+      LINK,
+      "settings: { initialConcurrency: 9, maxConcurrencyLimit: 3 }\n",
+    ),
+    2,
+    /initialConcurrency is 9; expected at most maxConcurrencyLimit, 3/,
+  ],
+  ["no backoff", scenario("{ requests: 1, backoffMs: [] }", LINK), 2, /backoffMs is empty/],
+  [
+    "a service of no kind",
+    scenario("{ requests: 1 }", "{ delay: 5 }"),
+    3,
+    /service .*delayMs .*workers/,
+  ],
+  [
+    "a misspelt key",
+    scenario("{ requests: 1 }", "{ delayMs: 5, concurrency: { limits: 5 } }"),
+    3,
+    /limits is not known/,
+  ],
+  [
+    "an unknown action",
+    scenario("{ requests: 1 }", "{ delayMs: 5, rate: { limit: 5, action: wait } }"),
+    3,
+    /defer or drop/,
+  ],
+  [
+    "a strange distribution",
+    scenario("{ requests: 1 }", "{ workers: 1, serviceMs: 5, distribution: pareto }"),
+    3,
+    /constant or exponential or lognormal/,
+  ],
+  [
+    "half a worker",
+    scenario("{ requests: 1 }", "{ workers: 0.5, serviceMs: 5 }"),
+    3,
+    /workers is 0\.5/,
+  ],
+];
+
+test.each(WRONG)("%s is told with its line", (_, text, line, message) => {
+  expect(() => loadScenario(text, "a.yaml")).toThrow(ConfigError);
+  expect(() => loadScenario(text, "a.yaml")).toThrow(message);
+  expect(() => loadScenario(text, "a.yaml")).toThrow(new RegExp(`^a\\.yaml:${line}:`));
+});
