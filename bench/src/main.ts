@@ -2,6 +2,7 @@ import { benchBucket } from "./bucket/bench.ts";
 import { benchBusy } from "./busy/bench.ts";
 import { benchConcurrency } from "./concurrency/bench.ts";
 import { benchGate } from "./gate/bench.ts";
+import { benchLoopback } from "./loopback/bench.ts";
 import { benchScenario } from "./scenario/bench.ts";
 import { parseOptions } from "./options.ts";
 import type { BenchOptions } from "./options.ts";
@@ -13,6 +14,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["busy", benchBusy],
   ["concurrency", benchConcurrency],
   ["gate", benchGate],
+  ["loopback", benchLoopback],
   ["scenario", benchScenario],
 ]);
 

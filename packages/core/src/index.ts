@@ -30,6 +30,7 @@ export { MultiLevelLimiter } from "./rate/multi-level-limiter.ts";
 export type { Pause } from "./rate/multi-level-limiter.ts";
 export { RateMeter } from "./rate/rate-meter.ts";
 export type { RateMeterOptions } from "./rate/rate-meter.ts";
+export { RecentRate } from "./rate/recent-rate.ts";
 
 // The throttled: whose turn is next, and what holds a connection back.
 export { Fifo } from "./fair/fifo.ts";
@@ -72,6 +73,7 @@ export type { RfcLimitOptions } from "./concurrency/rfc.ts";
 export { VectorLimit } from "./concurrency/vector.ts";
 export type { VectorLimitOptions } from "./concurrency/vector.ts";
 export { SluiceLimit } from "./concurrency/sluice.ts";
+export { StartPace } from "./concurrency/start-pace.ts";
 export { Ewma } from "./concurrency/ewma.ts";
 
 // A peer that says busy.

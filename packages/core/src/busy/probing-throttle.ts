@@ -97,8 +97,9 @@ export class ProbingBusyThrottle implements BusyThrottle {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#sent = new RecentRate(clock);
-    this.#accepted = new RecentRate(clock);
+    const nowMs = clock.now();
+    this.#sent = new RecentRate(nowMs);
+    this.#accepted = new RecentRate(nowMs);
   }
 
   state(nowMs: number = this.#clock.now()): BusyState {

@@ -98,7 +98,7 @@ describe("growth", () => {
     const from = loop.starts.length;
     loop.run(20_000);
     const most = (100 * 20_000) / (RTT_MS * (1 + jitter));
-    expect(loop.starts.length - from).toBeGreaterThan(0.85 * most);
+    expect(loop.starts.length - from).toBeGreaterThan(0.8 * most);
   });
 });
 
@@ -192,7 +192,7 @@ describe("losses", () => {
     const starts = loop.starts.length;
     loop.run(20_000);
     const started = loop.starts.length - starts;
-    expect((started - refused) / 20).toBeGreaterThan(0.9 * quota);
+    expect((started - refused) / 20).toBeGreaterThan(0.85 * quota);
     expect(refused / started).toBeLessThan(0.05);
     expect(loop.decisions.at(-1)?.startsPerSecond).toBeLessThan(1.1 * quota);
   });
@@ -289,7 +289,7 @@ describe("waiting", () => {
     loop.run(20_000);
     const later = loop.starts.slice(from);
     const perSecond = (later.length * 1000) / (loop.nowMs - fromMs);
-    expect(perSecond).toBeGreaterThan(0.85 * (count * 20));
+    expect(perSecond).toBeGreaterThan(0.8 * (count * 20));
     const mean = later.reduce((sum, { inFlight }) => sum + inFlight, 0) / later.length;
     expect(mean).toBeLessThan(2 * count + 6);
   });

@@ -67,13 +67,12 @@ const HOLD_LOSS = 20;
 const HOLD_QUEUE = 4;
 const HOLD_DRAIN = 2;
 
-/** While nothing at all is served: rests between single attempts, and what each takes away. */
+/** While nothing at all is served: rests between single attempts, and what comes back after them. */
 const REST_MIN_MS = 100;
 const REST_MAX_MS = 2000;
 const OUTAGE_SHARE = 0.7;
 
 const RTT_ALPHA = 0.1;
-const SECOND_MS = 1000;
 
 /**
  * Finds what a peer can take by two signals, each with a law of its own.
@@ -210,7 +209,7 @@ export class SluiceLimit implements LimitAlgorithm {
       this.#pace.cut(nowMs, this.#accepted?.peak ?? 0, Math.min(REST_MAX_MS, rttMs));
       return;
     }
-    this.#limitBeforeOutage = OUTAGE_SHARE * (this.#limitBeforeOutage ?? this.#limit);
+    this.#limitBeforeOutage ??= OUTAGE_SHARE * this.#limit;
     this.#limit = 1;
     this.#restMs = Math.min(REST_MAX_MS, Math.max(REST_MIN_MS, rttMs, 2 * this.#restMs));
     this.#pace.rest(nowMs, this.#restMs);
@@ -220,8 +219,7 @@ export class SluiceLimit implements LimitAlgorithm {
     const { startedAtMs, endedAtMs, inFlight } = sample;
     const rttMs = endedAtMs - startedAtMs;
     this.#rtt.update(rttMs);
-    // As if it had run for a second: what came so far came in a second.
-    this.#accepted ??= new RecentRate({ now: () => startedAtMs - SECOND_MS });
+    this.#accepted ??= new RecentRate(startedAtMs);
     this.#accepted.record(endedAtMs, rttMs);
     if (startedAtMs > this.#cutAtMs) {
       this.#servedSinceCut++;

@@ -1,6 +1,9 @@
 /** A cut leaves this much of what was accepted. */
 const MARGIN = 0.9;
 
+/** The most that one cut takes before that. */
+const CUT_MAX = 0.5;
+
 /** The least and the most by which a pace grows around where it was last cut, and beyond. */
 const STEP_MIN = 0.01;
 const STEP_NEAR_MAX = 0.1;
@@ -55,7 +58,9 @@ export class StartPace {
 
   /** The peer pushed back: goes below what it accepted, and lets nothing start for `restMs`. */
   cut(nowMs: number, acceptedPerSecond: number, restMs: number): void {
-    this.#cutFrom = Math.max(1, Math.min(this.#perSecond ?? acceptedPerSecond, acceptedPerSecond));
+    const paced = this.#perSecond ?? acceptedPerSecond;
+    // What was accepted may be low because nothing was sent: a pause, or little to do.
+    this.#cutFrom = Math.max(1, CUT_MAX * paced, Math.min(paced, acceptedPerSecond));
     this.#perSecond = Math.max(1, MARGIN * this.#cutFrom);
     this.#losses = 0;
     this.rest(nowMs, restMs);
@@ -66,6 +71,11 @@ export class StartPace {
     this.#nextAtMs = nowMs + restMs;
     this.#heldAtMs = nowMs;
     this.#growAtMs = nowMs + restMs + STEP_MS;
+  }
+
+  /** Lets it not grow before an instant. */
+  holdGrowth(untilMs: number): void {
+    this.#growAtMs = Math.max(this.#growAtMs, untilMs);
   }
 
   onLoss(): void {

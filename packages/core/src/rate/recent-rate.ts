@@ -1,8 +1,10 @@
 import { RateMeter } from "./rate-meter.ts";
-import type { Clock } from "../time.ts";
 
 /** How long a peak is remembered at least; at most twice that. */
 const PEAK_MS = 1000;
+
+/** Before there is anything to go by, a rate is taken over so long a time at least. */
+const SPAN_MIN_MS = 100;
 
 /** Events a second over the last second, and the highest that was lately. */
 export class RecentRate {
@@ -11,9 +13,9 @@ export class RecentRate {
   #peakBefore = 0;
   #peakSinceMs = 0;
 
-  constructor(clock: Clock) {
-    this.#meter = new RateMeter(clock);
-    this.#peakSinceMs = clock.now();
+  constructor(startMs: number) {
+    this.#meter = new RateMeter({ now: () => startMs - SPAN_MIN_MS });
+    this.#peakSinceMs = startMs;
   }
 
   /** The highest of the last seconds, or round trips if those are longer, up to the last event. */

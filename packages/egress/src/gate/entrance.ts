@@ -16,6 +16,7 @@ import type { Call } from "./call-options.ts";
 import type { RefusedAt } from "./event.ts";
 import { Place } from "./place.ts";
 import type { Arrival, PlaceKeeper } from "./place.ts";
+import { QuotaPace } from "./quota-pace.ts";
 import type { RateSource } from "./rate-source.ts";
 import type { Refusal } from "./throttled-error.ts";
 
@@ -65,6 +66,8 @@ export class Entrance implements PlaceKeeper {
   readonly #loose = new AlarmHeap<LoosePermit>();
   readonly #lineAlarm: LineAlarm;
   readonly #serviceMs = new Ewma(SERVICE_ALPHA);
+  /** Undefined until the peer has turned somebody away with a pause: most never do. */
+  #quotaPace: QuotaPace | undefined;
   #pausedUntilMs = 0;
   #waitingWeight = 0;
   #isClosed = false;
@@ -184,8 +187,15 @@ export class Entrance implements PlaceKeeper {
   }
 
   /** A call was served in this time. */
-  onServed(rttMs: number): void {
+  onServed(nowMs: number, rttMs: number): void {
     this.#serviceMs.update(rttMs);
+    this.#quotaPace?.onServed(nowMs, rttMs);
+  }
+
+  /** The peer turned a call away and asked for a pause, which is on. */
+  onTold(nowMs: number, pauseMs: number): void {
+    this.#quotaPace ??= new QuotaPace(nowMs);
+    this.#quotaPace.onTold(nowMs, pauseMs);
   }
 
   /** A permit has come back and has been handed on if it could be. */
@@ -249,15 +259,17 @@ export class Entrance implements PlaceKeeper {
 
   #admit(weight: number, nowMs: number): boolean {
     if (nowMs < this.#pausedUntilMs || this.#isClosed) return false;
+    if (this.#quotaPace !== undefined && this.#quotaPace.pauseMs(nowMs) > 0) return false;
     if (this.#busy !== undefined && this.#busy.pauseMs(nowMs) > 0) return false;
     if (this.#rate?.tryTake(weight, nowMs) === false) return false;
     this.#busy?.trySend(nowMs);
+    this.#quotaPace?.onStart(nowMs);
     return true;
   }
 
   #hold(weight: number, ahead: number, nowMs: number): Hold {
     let reason: Reason = "retry-after";
-    let leftMs = this.pausedForMs(nowMs);
+    let leftMs = Math.max(this.pausedForMs(nowMs), this.#quotaPace?.pauseMs(nowMs) ?? 0);
     if (this.#rate !== undefined) {
       const { reason: rateReason, countMax = weight } = this.#rate;
       const rateMs = this.#rate.pauseMs(Math.min(weight, countMax) + ahead, nowMs);

@@ -405,16 +405,21 @@ export class Gate {
 
   /** Before the permit is handed on: what the answer asks for holds for the next one already. */
   #note(permit: Permit, verdict: Verdict, nowMs: number): void {
-    if (verdict.pauseMs !== undefined) this.#pause(verdict.pauseMs, nowMs);
-    if (verdict.outcome === "ok") this.#entrance.onServed(nowMs - permit.startedAtMs);
+    if (verdict.pauseMs !== undefined) {
+      const isNew = this.#pause(verdict.pauseMs, nowMs);
+      if (isNew && verdict.outcome === "busy") this.#entrance.onTold(nowMs, verdict.pauseMs);
+    }
+    if (verdict.outcome === "ok") this.#entrance.onServed(nowMs, nowMs - permit.startedAtMs);
     if (this.#busy === undefined || verdict.outcome === "ignored") return;
     this.#busy.onAnswer(permit.startedAtMs, verdict.outcome === "busy", nowMs);
     this.#news?.busyLimit(this.#busy, nowMs);
   }
 
-  #pause(pauseMs: number, nowMs: number): void {
-    if (!(pauseMs > 0) || !this.#entrance.pause(pauseMs, nowMs)) return;
+  /** Answers whether the pause is on because of this, and not because of an earlier one. */
+  #pause(pauseMs: number, nowMs: number): boolean {
+    if (!(pauseMs > 0) || !this.#entrance.pause(pauseMs, nowMs)) return false;
     this.#news?.paused(this.#entrance.pausedForMs(nowMs), nowMs);
+    return true;
   }
 }
 
