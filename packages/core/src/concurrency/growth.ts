@@ -5,6 +5,8 @@ const NEAR = 0.3;
 /** An edge is believed for so many round trips, and no longer than that time. */
 const EDGE_ROUND_TRIPS = 100;
 const EDGE_MAX_MS = 5000;
+/** However long round trips are, growth is not held longer. */
+const HOLD_MAX_MS = 30_000;
 
 /** When a limit may grow, and by how much: carefully around where it last had to stop. */
 export class Growth {
@@ -25,7 +27,8 @@ export class Growth {
 
   /** No growth for about so many round trips: not exactly, so that clients do not move together. */
   hold(nowMs: number, roundTrips: number, rttMs: number): void {
-    this.#heldUntilMs = nowMs + roundTrips * rttMs * (0.75 + 0.5 * this.#random.next());
+    const holdMs = Math.min(HOLD_MAX_MS, roundTrips * rttMs);
+    this.#heldUntilMs = nowMs + holdMs * (0.75 + 0.5 * this.#random.next());
   }
 
   /** The limit could not go beyond this. */

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { RttWindow } from "./rtt-window.ts";
 
+const trip = (rttMs: number, typicalMs = rttMs) => ({ rttMs, typicalMs });
+
 /** One of `rttMs` ends each `everyMs`, from `fromMs` on. */
 function fill(window: RttWindow, count: number, fromMs = 0, everyMs = 10, rttMs = 100): number {
   let nowMs = fromMs;
   for (let left = count; left > 0; left--) {
     nowMs += everyMs;
-    window.add(rttMs, nowMs, true);
+    window.add(trip(rttMs), nowMs, true);
   }
   return nowMs;
 }
@@ -14,8 +16,8 @@ function fill(window: RttWindow, count: number, fromMs = 0, everyMs = 10, rttMs 
 test("knows what ended in it: how many, how long, how often", () => {
   const window = new RttWindow();
   window.restart(1000);
-  window.add(90, 1010, true);
-  window.add(110, 1020, false);
+  window.add(trip(90), 1010, true);
+  window.add(trip(110), 1020, false);
   expect(window.rttsMs).toEqual([90, 110]);
   expect([window.count, window.meanMs, window.rate(1020)]).toEqual([2, 100, 0.1]);
 });
@@ -23,7 +25,7 @@ test("knows what ended in it: how many, how long, how often", () => {
 test("has no rate while no time has passed", () => {
   const window = new RttWindow();
   window.restart(1000);
-  window.add(0, 1000, true);
+  window.add(trip(0), 1000, true);
   expect(window.rate(1000)).toBe(0);
 });
 
@@ -32,7 +34,7 @@ test("is empty after a restart", () => {
   fill(window, 20);
   window.restart(500);
   expect([window.count, window.rttsMs, window.rate(600)]).toEqual([0, [], 0]);
-  window.add(100, 600, true);
+  window.add(trip(100), 600, true);
   expect(window.meanMs).toBe(100);
 });
 
@@ -40,17 +42,17 @@ describe("while it settles", () => {
   test("what ends before the number in flight has followed does not count", () => {
     const window = new RttWindow();
     window.restartSettling(0);
-    for (let nowMs = 0; nowMs < 5000; nowMs += 10) window.add(100, nowMs, false);
+    for (let nowMs = 0; nowMs < 5000; nowMs += 10) window.add(trip(100), nowMs, false);
     expect(window.count).toBe(0);
   });
 
   test("nor what ends within a round trip after that", () => {
     const window = new RttWindow();
     window.restartSettling(0);
-    for (const nowMs of [50, 100, 149]) window.add(100, nowMs, true);
+    for (const nowMs of [50, 100, 149]) window.add(trip(100), nowMs, true);
     expect(window.count).toBe(0);
-    window.add(100, 150, true);
-    window.add(100, 160, false);
+    window.add(trip(100), 150, true);
+    window.add(trip(100), 160, false);
     expect(window.count).toBe(2);
     expect(window.rate(170)).toBe(0.1);
   });
@@ -59,7 +61,7 @@ describe("while it settles", () => {
     const window = new RttWindow();
     window.restartSettling(0);
     window.restart(10);
-    window.add(100, 20, false);
+    window.add(trip(100), 20, false);
     expect(window.count).toBe(1);
   });
 });
@@ -97,4 +99,12 @@ test("is not full while there is nothing in it", () => {
   const window = new RttWindow();
   window.restart(0);
   expect(window.isFull(1_000_000)).toBe(false);
+});
+
+test("a straggler that ends the settling does not make the window deaf for its own time", () => {
+  const window = new RttWindow();
+  window.restartSettling(0);
+  window.add(trip(5000, 100), 5000, true);
+  window.add(trip(100), 5100, true);
+  expect(window.count).toBe(1);
 });

@@ -45,11 +45,16 @@ export class RttWindow {
     this.#isSettling = true;
   }
 
-  add(rttMs: number, nowMs: number, isWithinLimit: boolean): void {
+  /** `typicalMs`: what a round trip takes; a straggler must not make the window deaf. */
+  add(
+    { rttMs, typicalMs }: { readonly rttMs: number; readonly typicalMs: number },
+    nowMs: number,
+    isWithinLimit: boolean,
+  ): void {
     if (this.#isSettling) {
       if (!isWithinLimit) return;
       this.#isSettling = false;
-      this.#fromMs = nowMs + rttMs;
+      this.#fromMs = nowMs + typicalMs;
     }
     if (nowMs < this.#fromMs) return;
     this.#rttsMs.push(rttMs);

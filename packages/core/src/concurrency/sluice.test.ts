@@ -156,8 +156,8 @@ describe("losses", () => {
     );
   });
 
-  test.each([5, 30, 150])("a peer that takes %d and no more turns away few of them", (most) => {
-    for (const drawn of [1, 2, 3]) {
+  test.each([5, 20, 30, 100, 150])("a peer that takes %d and no more turns away few of them", (most) => {
+    for (let drawn = 1; drawn <= 12; drawn++) {
       const { loop, serve } = setUp({ seed: drawn });
       let refused = 0;
       loop.peer = (_nowMs, inFlight) => {

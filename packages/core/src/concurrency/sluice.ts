@@ -56,7 +56,7 @@ const BASELINE_JOIN_MS = 5000;
 /** Standard errors by which they must have fallen. */
 const FALL = 2.5;
 
-/** Losses up to this part of what ended are strays; so is one, however little has ended. */
+/** Losses up to this part of what ended are strays; so are two, however little has ended. */
 const STRAY_SHARE = 0.01;
 const STRAYS_MIN = 2;
 /** Ends that this is judged by, at most twice that. */
@@ -86,9 +86,9 @@ const RTT_ALPHA = 0.1;
  *   since the baseline, by Little's law. More than chance explains: the limit goes down by so many.
  *   The baseline is what was measured with the limit lowered, now and then, for a moment.
  *
- * It grows only when it was reached: fast at the start, then by probes. A probe is a single attempt
- * beyond the limit, which moves only after the probe was served; so a peer that turns everything
- * away when there is one too many turns away one.
+ * It grows only when it was reached: fast at the start, then by probes. A probe is an attempt beyond
+ * the limit, or several where the edge is not near; the limit moves only after they were served. So
+ * a peer that turns everything away when there is one too many turns away one.
  */
 export class SluiceLimit implements LimitAlgorithm {
   readonly #limitMax: number = 0;
@@ -105,6 +105,8 @@ export class SluiceLimit implements LimitAlgorithm {
 
   /** When so many were first in flight, by their number, since the limit was last below it. */
   readonly #firstAtMs: number[] = [];
+  /** Most in flight with which an attempt was served, since the limit was last below it. */
+  #servedAt = 0;
   #cutAtMs: number = Number.NEGATIVE_INFINITY;
   #cuts = 0;
   #servedSinceCut = 0;
@@ -132,7 +134,7 @@ export class SluiceLimit implements LimitAlgorithm {
   }
 
   get limit(): number {
-    return Math.min(this.#limitMax, this.#wholeLimit + this.#probesLeft);
+    return this.#wholeLimit + this.#probesLeft;
   }
 
   pauseMs(nowMs: number): number {
@@ -178,17 +180,19 @@ export class SluiceLimit implements LimitAlgorithm {
   }
 
   #onLoss(sample: Sample, cause: "busy" | "failed"): Decided | undefined {
-    const { startedAtMs, endedAtMs, inFlightAtStart } = sample;
+    const { startedAtMs, endedAtMs } = sample;
     this.#pace.onLoss();
     if (startedAtMs <= this.#cutAtMs) return undefined;
     this.#losses++;
     const isFirst = this.#cuts === 0;
-    const isExplained = isFirst && this.#isNewLoad(sample);
+    const mostBelow = isFirst ? this.#mostBelow(sample) : undefined;
     const strays = Math.max(STRAYS_MIN, STRAY_SHARE * this.#ends);
-    if (isFirst && !isExplained && this.#losses <= strays) return this.#endProbe(sample, false);
+    if (isFirst && mostBelow === undefined && this.#losses <= strays) {
+      return this.#endProbe(sample, false);
+    }
     const rttMs = this.#rtt.mean ?? endedAtMs - startedAtMs;
-    if (isExplained) this.#limit = Math.min(this.#limit, inFlightAtStart - 1);
-    else this.#slowDown(endedAtMs, rttMs);
+    if (mostBelow === undefined) this.#slowDown(endedAtMs, rttMs);
+    else this.#limit = Math.min(this.#limit, mostBelow);
     this.#growth.stopAt(this.#limit, endedAtMs, rttMs);
     this.#growth.hold(endedAtMs, HOLD_LOSS, rttMs);
     this.#cuts++;
@@ -196,11 +200,16 @@ export class SluiceLimit implements LimitAlgorithm {
     return { cause, rttMs: undefined };
   }
 
-  /** Whether it was the first with so many in flight. A limit of one cannot go below. */
-  #isNewLoad({ startedAtMs, inFlightAtStart }: Sample): boolean {
-    if (inFlightAtStart === 1) return false;
+  /**
+   * The most in flight that is good, if this loss tells: one less than it had, if so many were tried
+   * for the first time. Answers overtake each other, so the first loss to come back need not be of
+   * the first attempt; then it is the most that was ever served, if that was less.
+   */
+  #mostBelow({ startedAtMs, inFlightAtStart }: Sample): number | undefined {
+    if (inFlightAtStart === 1) return undefined;
     const isProbe = this.#probesOut > 0 && inFlightAtStart > this.#wholeLimit;
-    return isProbe || this.#firstAtMs[inFlightAtStart] === startedAtMs;
+    if (isProbe || this.#firstAtMs[inFlightAtStart] === startedAtMs) return inFlightAtStart - 1;
+    return inFlightAtStart > this.#servedAt ? Math.max(1, this.#servedAt) : undefined;
   }
 
   /** After a loss that the number in flight does not explain. */
@@ -216,9 +225,10 @@ export class SluiceLimit implements LimitAlgorithm {
   }
 
   #onServed(sample: Sample): Decided | undefined {
-    const { startedAtMs, endedAtMs, inFlight } = sample;
+    const { startedAtMs, endedAtMs, inFlight, inFlightAtStart } = sample;
     const rttMs = endedAtMs - startedAtMs;
     this.#rtt.update(rttMs);
+    this.#servedAt = Math.max(this.#servedAt, inFlightAtStart);
     this.#accepted ??= new RecentRate(startedAtMs);
     this.#accepted.record(endedAtMs, rttMs);
     if (startedAtMs > this.#cutAtMs) {
@@ -228,7 +238,8 @@ export class SluiceLimit implements LimitAlgorithm {
       if (this.#limitBeforeOutage !== undefined)
         return this.#endOutage(this.#limitBeforeOutage, endedAtMs);
     }
-    this.#window.add(rttMs, endedAtMs, inFlight < this.limit);
+    const typicalMs = Math.min(rttMs, this.#rtt.mean ?? rttMs);
+    this.#window.add({ rttMs, typicalMs }, endedAtMs, inFlight < this.limit);
     if (this.#phase !== "start") return this.#endProbe(sample, true);
     if (this.#isReached) this.#limit = Math.min(this.#limitMax, this.#limit + START_GAIN);
     return undefined;
@@ -260,6 +271,7 @@ export class SluiceLimit implements LimitAlgorithm {
   #endProbing(): void {
     this.#probesLeft = 0;
     this.#probesOut = 0;
+    this.#servedAt = Math.min(this.#servedAt, this.#wholeLimit);
     this.#firstAtMs.length = Math.min(this.#firstAtMs.length, this.#wholeLimit + 1);
   }
 
