@@ -1,9 +1,10 @@
-// Runs every bundled scenario and prints its table: what `npm start` shows.
+// Runs every bundled scenario and prints its table, or how it ended if that is long: what `npm start` shows.
 import { readdirSync, readFileSync } from "node:fs";
 import { loadScenario, reportLines, simulate } from "@sluice/lab";
 
 const folder = new URL("../scenarios/", import.meta.url);
 const files = readdirSync(folder).filter((file) => file.endsWith(".yaml"));
+const ROWS_SHOWN = 40;
 let rows = 0;
 let missed = 0;
 
@@ -11,8 +12,12 @@ for (const file of files) {
   const simulation = simulate(
     loadScenario(readFileSync(new URL(file, folder), "utf8"), `scenarios/${file}`),
   );
-  console.log(`\nscenarios/${file}\n${[...reportLines(simulation)].join("\n")}`);
-  rows += simulation.result.rows.length;
+  const count = simulation.result.rows.length;
+  const { title } = simulation.result;
+  const summary = [title, `(${count} rows)`, simulation.run.closing ?? ""];
+  const lines = count <= ROWS_SHOWN ? [...reportLines(simulation)] : summary;
+  console.log(`\nscenarios/${file}\n${lines.join("\n")}`);
+  rows += count;
   missed += simulation.result.missed.length;
 }
 

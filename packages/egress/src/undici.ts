@@ -21,7 +21,7 @@ export interface DispatchKeys extends GateKeeping {
  */
 export interface ThrottleOptions extends Omit<GateOptions, "retry"> {
   readonly keys?: DispatchKeys;
-  /** What every request asks of its gate, or what each one does. */
+  /** What every request asks of its gate, or what each one does. Its signal counts besides the request's. */
   readonly call?: CallOptions | ((options: DispatchOptions) => CallOptions);
 }
 
@@ -47,9 +47,7 @@ export function throttle(options: ThrottleOptions = {}): ThrottleInterceptor {
   const intercept =
     (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch =>
     (request, handler) => {
-      const own = typeof call === "function" ? call(request) : call;
-      const signal = signalOf(request);
-      const callOptions = signal === undefined ? own : { ...own, signal };
+      const callOptions = typeof call === "function" ? call(request) : call;
       const throttled = new ThrottledHandler(handler);
       return throttled.send(gates.for(keyOf(request)), callOptions, () =>
         dispatch(request, throttled),
@@ -60,10 +58,4 @@ export function throttle(options: ThrottleOptions = {}): ThrottleInterceptor {
 
 function originOf({ origin }: DispatchOptions): string {
   return origin === undefined ? "undici" : String(origin);
-}
-
-/** Requests bring their signal along, although the type of the options does not say so. */
-function signalOf(request: DispatchOptions): AbortSignal | undefined {
-  const signal: unknown = "signal" in request ? request.signal : undefined;
-  return signal instanceof AbortSignal ? signal : undefined;
 }

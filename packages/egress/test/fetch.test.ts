@@ -1,7 +1,8 @@
 import { nextTurn, systemTimer } from "@sluice/core/system";
-import { afterEach, describe, expect, test } from "vitest";
+import { Request as UndiciRequest, fetch as undiciFetch } from "undici";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { DeadlineError, throttledFetch, ThrottledError } from "@sluice/egress";
-import type { GateEvent, ThrottledFetchOptions } from "@sluice/egress";
+import type { CallOptions, GateEvent, ThrottledFetchOptions } from "@sluice/egress";
 import { startLoopback } from "./loopback.ts";
 import type { Loopback } from "./loopback.ts";
 
@@ -119,6 +120,74 @@ describe("a drop-in fetch", () => {
     running.abort();
     await expect(first).rejects.toMatchObject({ name: "AbortError" });
     await until(() => gate().inFlight === 0);
+  });
+
+  const asked: [string, (url: string, signal: AbortSignal) => [string | Request, RequestInit?]][] =
+    [
+      ["without a signal", (url) => [url]],
+      ["with a signal", (url, signal) => [url, { signal }]],
+      ["of a Request", (url) => [new Request(url)]],
+      ["of a Request with a signal", (url, signal) => [new Request(url, { signal })]],
+    ];
+
+  test.each(asked)("is aborted by the signal of its call %s as well", async (_how, ask) => {
+    const call = new AbortController();
+    const { peer, fetch, gate } = await setUp(() => undefined, {
+      concurrency: 1,
+      call: { signal: call.signal },
+    });
+    const own = new AbortController();
+    const answers = Promise.allSettled([
+      fetch(...ask(peer.url, own.signal)),
+      fetch(...ask(peer.url, own.signal)),
+    ]);
+    await until(() => peer.inFlight() === 1 && gate().waiting === 1);
+    call.abort(new Error("enough"));
+    for (const answer of await answers)
+      expect(answer).toMatchObject({ status: "rejected", reason: { message: "enough" } });
+    // The peer sees that nobody wants it any more.
+    await until(() => peer.inFlight() === 0 && gate().inFlight === 0);
+    expect(peer.count()).toBe(1);
+  });
+
+  test("is aborted by its own signal although its call has one", async () => {
+    const { peer, fetch, gate } = await setUp(() => undefined, {
+      call: { signal: new AbortController().signal },
+    });
+    const own = new AbortController();
+    const answer = fetch(peer.url, { signal: own.signal });
+    await until(() => peer.inFlight() === 1);
+    own.abort();
+    await expect(answer).rejects.toMatchObject({ name: "AbortError" });
+    await until(() => peer.inFlight() === 0 && gate().inFlight === 0);
+  });
+
+  test("heeds that a request's signal was taken away from it", async () => {
+    const { peer, fetch } = await setUp(hello);
+    const request = new Request(peer.url, { signal: AbortSignal.abort() });
+    expect(await (await fetch(request, { signal: null })).text()).toBe("hello");
+  });
+
+  test("knows where a relative address leads, where there is such a thing", async () => {
+    const sent: unknown[] = [];
+    const fetch = throttledFetch({
+      fetch: (input) => {
+        sent.push(input);
+        return Promise.resolve(new Response("hello"));
+      },
+    });
+    closing.push(() => {
+      vi.unstubAllGlobals();
+    });
+    vi.stubGlobal("location", { href: "https://app.example/page" });
+    await (await fetch("/api")).text();
+    vi.stubGlobal("document", { baseURI: "https://files.example/" });
+    await (await fetch("api")).text();
+    expect(sent).toEqual(["/api", "api"]);
+    expect([...fetch.gates.entries()].map(([key]) => key)).toEqual([
+      "https://app.example",
+      "https://files.example",
+    ]);
   });
 
   test("refuses with a ThrottledError", async () => {
@@ -263,6 +332,119 @@ describe("a permit", () => {
     await until(() => gate().inFlight === 0);
   });
 
+  const seconds: [string, (response: Response) => unknown][] = [
+    ["text", (response) => response.text()],
+    ["cancel", (response) => response.body?.cancel()],
+    ["getReader", (response) => response.body?.getReader()],
+    ["tee", (response) => response.body?.tee()],
+    ["for await", (response) => response.body?.values()],
+    ["pipeTo", (response) => response.body?.pipeTo(new WritableStream())],
+    ["pipeThrough", (response) => response.body?.pipeThrough(new TextDecoderStream())],
+  ];
+
+  test.each(seconds)("outlives %s on a body that has a reader", async (_how, attempt) => {
+    const { answer, end } = streaming();
+    const { peer, fetch, gate } = await setUp(answer, { concurrency: 1 });
+    const response = await fetch(peer.url);
+    const reader = response.body?.getReader();
+    const plain = await globalThis.fetch(peer.url);
+    plain.body?.getReader();
+    // As soon as with a plain one, and in the same way.
+    const [failed, expected] = await Promise.all(
+      [response, plain].map((from) => failureOf(() => attempt(from))),
+    );
+    expect(failed).toEqual(expected);
+    expect(failed?.error).toBeInstanceOf(TypeError);
+    await nextTurn();
+    expect(gate().inFlight).toBe(1);
+    end();
+    while ((await reader?.read())?.done === false);
+    await until(() => gate().inFlight === 0);
+  });
+
+  const left: [string, (body: ReadableStream) => Promise<unknown>][] = [
+    [
+      "a reader that makes place for another at once",
+      async (body) => {
+        const reader = body.getReader();
+        await reader.read();
+        reader.releaseLock();
+        const other = body.getReader();
+        await nextTurn();
+        other.releaseLock();
+      },
+    ],
+    [
+      "a loop that leaves it open",
+      async (body) => {
+        for await (const _chunk of body.values({ preventCancel: true })) break;
+      },
+    ],
+    [
+      "a pipe that breaks and leaves it open",
+      async (body) => {
+        const broken = new WritableStream({ write: () => Promise.reject(new Error("full")) });
+        await body.pipeTo(broken, { preventCancel: true }).catch(() => undefined);
+      },
+    ],
+    [
+      "a pipe into what is taken",
+      async (body) => {
+        const taken = new WritableStream();
+        taken.getWriter();
+        await body.pipeTo(taken).catch(() => undefined);
+      },
+    ],
+  ];
+
+  test.each(left)("outlives %s", async (_how, leave) => {
+    const { answer, end } = streaming();
+    const { peer, fetch, gate } = await setUp(answer, { concurrency: 1 });
+    const { body } = await fetch(peer.url);
+    if (body === null) throw new Error("there is no body");
+    await leave(body);
+    await nextTurn();
+    expect(gate().inFlight).toBe(1);
+    end();
+    for await (const _chunk of body);
+    await until(() => gate().inFlight === 0);
+  });
+
+  const begun: [string, (body: ReadableStream) => Promise<unknown>][] = [
+    ["a reader", (body) => body.getReader().read()],
+    ["a reader that has read nothing", (body) => Promise.resolve(body.getReader())],
+    ["a loop", (body) => body.values().next()],
+    ["a branch", async (body) => body.tee()[0].getReader().read()],
+  ];
+
+  test.each(begun)("of a body begun by %s and lost goes to who needs it", async (_how, begin) => {
+    const { peer, fetch, gate } = await setUp(
+      (_request, response) =>
+        peer.count() === 1 ? response.write("begun ") : response.end("next"),
+      { concurrency: 1, bodyTimeoutMs: 20 },
+    );
+    const { body } = await fetch(peer.url);
+    if (body !== null) await begin(body);
+    expect(gate().inFlight).toBe(1);
+    expect(await (await fetch(peer.url)).text()).toBe("next");
+    expect(gate().inFlight).toBe(0);
+  });
+
+  test("of a body whose next part is waited for stays out", async () => {
+    const { answer, end } = streaming();
+    const { peer, fetch, gate } = await setUp(answer, { concurrency: 1, bodyTimeoutMs: 1 });
+    const reader = (await fetch(peer.url)).body?.getReader();
+    await reader?.read();
+    const reading = reader?.read();
+    const next = fetch(peer.url);
+    await systemTimer.sleep(20);
+    expect(gate().waiting).toBe(1);
+    end();
+    await reading;
+    while ((await reader?.read())?.done === false);
+    await (await next).body?.cancel();
+  });
+
   test("of a body that nobody reads ends with the deadline", async () => {
     const { peer, fetch, gate } = await setUp(streaming().answer, { call: { deadlineMs: 40 } });
     await fetch(peer.url);
@@ -377,6 +559,25 @@ function throttledWith(
   return fetch.gates.for(new URL(peer.url).origin).run(() => 1, { deadlineMs });
 }
 
+function byName(url: string): string {
+  return url.replace("127.0.0.1", "localhost");
+}
+
+/** How an attempt fails, and whether at once; undefined if it does not. */
+async function failureOf(
+  attempt: () => unknown,
+): Promise<{ readonly error: unknown; readonly isThrown: boolean } | undefined> {
+  let isThrown = true;
+  try {
+    const result = attempt();
+    isThrown = false;
+    await result;
+    return undefined;
+  } catch (error) {
+    return { error, isThrown };
+  }
+}
+
 const failOnce = (): { answer: Answer; bodies: string[] } => {
   const bodies: string[] = [];
   return {
@@ -391,6 +592,26 @@ const failOnce = (): { answer: Answer; bodies: string[] } => {
     },
   };
 };
+
+/** Answers POSTs by sending them on, and counts them. */
+const sendingOn = (to: () => string): { answer: Answer; posts: () => number } => {
+  let posts = 0;
+  return {
+    posts: () => posts,
+    answer: (request, response) => {
+      if (request.method !== "POST") return void response.writeHead(429).end();
+      posts++;
+      response.writeHead(303, { location: to() }).end();
+    },
+  };
+};
+
+/** An address at which nobody listens. */
+async function nowhere(): Promise<string> {
+  const peer = await startLoopback(hello);
+  await peer.close();
+  return peer.url;
+}
 
 describe("retries", () => {
   const retry = { backoff: { baseMs: 1 } };
@@ -414,6 +635,83 @@ describe("retries", () => {
     const { answer } = failOnce();
     const { peer, fetch } = await setUp(answer, { retry, call: { idempotent: true } });
     expect((await fetch(peer.url, { method: "POST", body: "sent" })).status).toBe(200);
+  });
+
+  test.each<[string, (url: string) => unknown]>([
+    ["a POST of another make", (url) => new UndiciRequest(url, { method: "POST" })],
+    ["what is no request that is known", (url) => ({ toString: () => url })],
+  ])("leave alone %s", async (_what, make) => {
+    const { peer, fetch } = await setUp((_request, response) => response.destroy(), {
+      retry,
+      fetch: undiciFetch as never,
+    });
+    const input = make(peer.url) as Parameters<typeof fetch>[0];
+    await expect(fetch(input)).rejects.toThrow("fetch failed");
+    expect(peer.count()).toBe(1);
+    expect(fetch.gates.size).toBe(1);
+  });
+
+  test("make again a GET of another make", async () => {
+    const { peer, fetch } = await setUp((_request, response) => response.destroy(), {
+      retry,
+      fetch: undiciFetch as never,
+    });
+    const input = new UndiciRequest(peer.url) as never;
+    await expect(fetch(input)).rejects.toThrow("fetch failed");
+    expect(peer.count()).toBe(3);
+  });
+
+  const sentOn: [string, CallOptions, number][] = [
+    ["no POST", {}, 1],
+    ["a POST that its caller allows", { idempotent: true }, 3],
+  ];
+
+  test.each(sentOn)("make again %s that was sent on to who is busy", async (_what, call, count) => {
+    const { answer, posts } = sendingOn(() => "/busy");
+    const { peer, fetch } = await setUp(answer, { retry, call, busy: "off" });
+    const response = await fetch(peer.url, { method: "POST", body: "order" });
+    expect(response).toMatchObject({ status: 429, redirected: true });
+    expect(posts()).toBe(count);
+    await response.body?.cancel();
+  });
+
+  test.each(sentOn)("make again %s that was sent on to nobody", async (_what, call, count) => {
+    const gone = await nowhere();
+    const { answer, posts } = sendingOn(() => gone);
+    const { peer, fetch } = await setUp(answer, { retry, call, busy: "off" });
+    await expect(fetch(peer.url, { method: "POST", body: "order" })).rejects.toMatchObject({
+      cause: { code: "ECONNREFUSED" },
+    });
+    expect(posts()).toBe(count);
+  });
+
+  test.each<[string, (url: string) => string, RequestInit, number]>([
+    ["a POST to an address", (url) => url, {}, 3],
+    ["no POST to a name, which may stand for another", byName, {}, 1],
+    ["a POST to a name that must not be sent on", byName, { redirect: "error" }, 3],
+  ])("make again %s when nobody is there", async (_what, urlOf, init, count) => {
+    let sent = 0;
+    const fetch = throttledFetch({
+      retry,
+      busy: "off",
+      fetch: (...request) => {
+        sent++;
+        return globalThis.fetch(...request);
+      },
+    });
+    closing.push(() => fetch.gates.close());
+    const url = urlOf(await nowhere());
+    await expect(fetch(url, { ...init, method: "POST", body: "order" })).rejects.toThrow();
+    expect(sent).toBe(count);
+  });
+
+  test("make again a POST that the peer itself turned away", async () => {
+    const { peer, fetch } = await setUp((_request, response) => response.writeHead(429).end(), {
+      retry,
+      busy: "off",
+    });
+    await fetch(peer.url, { method: "POST", body: "order" });
+    expect(peer.count()).toBe(3);
   });
 
   test("each take a permit and are measured by themselves", async () => {

@@ -4,6 +4,7 @@ import {
   Client,
   fetch as undiciFetch,
   getGlobalDispatcher,
+  interceptors,
   request,
   setGlobalDispatcher,
 } from "undici";
@@ -122,6 +123,54 @@ describe("request", () => {
     await until(() => gate().inFlight === 0);
   });
 
+  test.each([false, true])(
+    "is aborted by the signal of its call, waiting or running (one of its own: %s)",
+    async (hasOwn) => {
+      const call = new AbortController();
+      const { peer, dispatcher, gate } = await setUp(() => undefined, {
+        concurrency: 1,
+        call: { signal: call.signal },
+      });
+      const own = hasOwn ? { signal: new AbortController().signal } : {};
+      const answers = Promise.allSettled([
+        request(peer.url, { dispatcher, ...own }),
+        request(peer.url, { dispatcher, ...own }),
+      ]);
+      await until(() => peer.inFlight() === 1 && gate().waiting === 1);
+      call.abort(new Error("enough"));
+      for (const answer of await answers)
+        expect(answer).toMatchObject({ status: "rejected", reason: { message: "enough" } });
+      await until(() => peer.inFlight() === 0 && gate().inFlight === 0);
+      expect(gate().abandoned).toBe(0);
+    },
+  );
+
+  test("that was aborted before is not sent", async () => {
+    const { peer, dispatcher, gate } = await setUp(hello);
+    const signal = AbortSignal.abort();
+    await expect(request(peer.url, { dispatcher, signal })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+    expect(peer.count()).toBe(0);
+    expect(gate().inFlight).toBe(0);
+  });
+
+  test("is told by which way it came when it is sent on below the gate", async () => {
+    const peer = await startLoopback((incoming, response) => {
+      if (incoming.url === "/to") response.end("hello");
+      else response.writeHead(302, { location: "/to" }).end();
+    });
+    const agent = new Agent();
+    closing.push(
+      () => agent.destroy(),
+      () => peer.close(),
+    );
+    const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 1 }), throttle());
+    const { body, context } = await request(peer.url, { dispatcher });
+    expect(await body.text()).toBe("hello");
+    expect(String((context as { history: URL[] }).history[0])).toBe(peer.url);
+  });
+
   test("is answered by its deadline when the peer hangs, in line or not", async () => {
     const { peer, dispatcher, gate } = await setUp(() => undefined, {
       concurrency: 1,
@@ -169,6 +218,51 @@ test("fetch goes through it, undici's and the built-in one", async () => {
   expect(await (await fetch(peer.url)).text()).toBe("hello");
   await until(() => gate().inFlight === 0);
   expect(events.filter(({ type }) => type === "ended")).toHaveLength(2);
+});
+
+test.each([
+  ["undici's", undiciFetch],
+  ["the built-in", fetch],
+])("%s fetch can be aborted in line and while it runs", async (_whose, send) => {
+  const { peer, dispatcher, gate } = await setUp(() => undefined, { concurrency: 1 });
+  const before = getGlobalDispatcher();
+  setGlobalDispatcher(dispatcher);
+  closing.unshift(() => setGlobalDispatcher(before));
+  const [running, waiting] = [new AbortController(), new AbortController()];
+  const first = send(peer.url, { signal: running.signal });
+  await until(() => peer.inFlight() === 1);
+  const second = send(peer.url, { signal: waiting.signal });
+  await until(() => gate().waiting === 1);
+  waiting.abort();
+  await expect(second).rejects.toMatchObject({ name: "AbortError" });
+  await until(() => gate().waiting === 0);
+  running.abort();
+  await expect(first).rejects.toMatchObject({ name: "AbortError" });
+  await until(() => gate().inFlight === 0);
+  expect(peer.count()).toBe(1);
+});
+
+test("a request that undici has in line can be aborted", async () => {
+  const peer = await startLoopback(() => undefined);
+  const client = new Client(new URL(peer.url).origin);
+  const interceptor = throttle();
+  closing.push(
+    () => client.destroy(),
+    () => peer.close(),
+  );
+  const dispatcher = client.compose(interceptor);
+  const path = { path: "/", method: "GET" } as const;
+  const [running, queued] = [new AbortController(), new AbortController()];
+  const first = dispatcher.request({ ...path, signal: running.signal });
+  await until(() => peer.inFlight() === 1);
+  const second = dispatcher.request({ ...path, signal: queued.signal });
+  queued.abort();
+  await expect(second).rejects.toMatchObject({ name: "AbortError" });
+  running.abort();
+  await expect(first).rejects.toMatchObject({ name: "AbortError" });
+  const gate = interceptor.gates.for(new URL(peer.url).origin);
+  await until(() => gate.inFlight === 0);
+  expect(peer.count()).toBe(1);
 });
 
 test("a single client can have it", async () => {

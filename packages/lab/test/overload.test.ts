@@ -58,7 +58,7 @@ test("a service that takes nothing has no goodput, and never recovers", () => {
 
 test.each(["table", "prose"])("rule %s throttles worse than ours, and can be compared", (rule) => {
   const text = overload("offeredPerSecond: 500\ndurationS: 100", "[{ fromS: 0, perSecond: 200 }]");
-  expect(goodput(text)).toBeGreaterThan(0.95);
+  expect(goodput(text)).toBeGreaterThan(0.93);
   expect(goodput(text.replace("rule: sluice", `rule: ${rule}`))).toBeLessThan(0.7);
 });
 

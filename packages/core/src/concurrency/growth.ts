@@ -31,6 +31,12 @@ export class Growth {
     this.#heldUntilMs = nowMs + holdMs * (0.75 + 0.5 * this.#random.next());
   }
 
+  /** Nothing holds it any more. */
+  release(): void {
+    this.#heldUntilMs = 0;
+    this.#edgeUntilMs = 0;
+  }
+
   /** The limit could not go beyond this. */
   stopAt(edge: number, nowMs: number, rttMs: number): void {
     this.#edge = edge;

@@ -2,6 +2,8 @@
 const COUNT_MAX = 128;
 /** So is one that has lasted for so many of them. */
 const ROUND_TRIPS_MAX = 8;
+/** The number in flight follows a lower limit within so many; or not at all. */
+const SETTLE_ROUND_TRIPS = 20;
 /** Few and many of them are looked at in portions of this size. */
 const PORTION = 8;
 
@@ -52,7 +54,9 @@ export class RttWindow {
     isWithinLimit: boolean,
   ): void {
     if (this.#isSettling) {
-      if (!isWithinLimit) return;
+      // More may stay in flight than the limit: whoever only watches does not keep to it.
+      const isLate = nowMs - this.#fromMs > SETTLE_ROUND_TRIPS * typicalMs;
+      if (!isWithinLimit && !isLate) return;
       this.#isSettling = false;
       this.#fromMs = nowMs + typicalMs;
     }

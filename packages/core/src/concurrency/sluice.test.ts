@@ -156,25 +156,28 @@ describe("losses", () => {
     );
   });
 
-  test.each([5, 20, 30, 100, 150])("a peer that takes %d and no more turns away few of them", (most) => {
-    for (let drawn = 1; drawn <= 12; drawn++) {
-      const { loop, serve } = setUp({ seed: drawn });
-      let refused = 0;
-      loop.peer = (_nowMs, inFlight) => {
-        if (inFlight > most) refused++;
-        return { ...serve(), outcome: inFlight > most ? "busy" : "ok" };
-      };
-      loop.run(3000);
-      refused = 0;
-      const from = loop.starts.length;
-      loop.run(10_000);
-      const later = loop.starts.slice(from);
-      const highest = Math.max(...later.map(({ inFlight }) => inFlight));
-      expect(highest).toBeLessThanOrEqual(1.25 * most + 2);
-      expect(refused / later.length).toBeLessThan(0.02);
-      expect(later.length).toBeGreaterThan(0.85 * most * (10_000 / (1.05 * RTT_MS)));
-    }
-  });
+  test.each([5, 20, 30, 100, 150])(
+    "a peer that takes %d and no more turns away few of them",
+    (most) => {
+      for (let drawn = 1; drawn <= 12; drawn++) {
+        const { loop, serve } = setUp({ seed: drawn });
+        let refused = 0;
+        loop.peer = (_nowMs, inFlight) => {
+          if (inFlight > most) refused++;
+          return { ...serve(), outcome: inFlight > most ? "busy" : "ok" };
+        };
+        loop.run(3000);
+        refused = 0;
+        const from = loop.starts.length;
+        loop.run(10_000);
+        const later = loop.starts.slice(from);
+        const highest = Math.max(...later.map(({ inFlight }) => inFlight));
+        expect(highest).toBeLessThanOrEqual(1.25 * most + 2);
+        expect(refused / later.length).toBeLessThan(0.02);
+        expect(later.length).toBeGreaterThan(0.85 * most * (10_000 / (1.05 * RTT_MS)));
+      }
+    },
+  );
 
   test("a peer that takes so many a second is paced just below that", () => {
     const { loop, serve } = setUp();

@@ -59,6 +59,16 @@ const FALL = 2.5;
 /** Losses up to this part of what ended are strays; so are two, however little has ended. */
 const STRAY_SHARE = 0.01;
 const STRAYS_MIN = 2;
+/** Overload loses many in a row: more than this part of about the last ten. */
+const BURST_SHARE = 0.25;
+const RECENT_LOSS_ALPHA = 0.1;
+/** If slowing down leaves this much of a loss, over so many ends, it does not come from our load. */
+const IN_VAIN = 0.6;
+const STRAY_PROOF_ENDS = 50;
+/** Then up to so much more is put up with, and for a while; but never more than the last. */
+const STRAY_MARGIN = 1.5;
+const STRAY_SHARE_MAX = 0.3;
+const STRAY_DECAY = 0.995;
 /** Ends that this is judged by, at most twice that. */
 const STRAY_ENDS = 100;
 
@@ -71,6 +81,9 @@ const HOLD_DRAIN = 2;
 const REST_MIN_MS = 100;
 const REST_MAX_MS = 2000;
 const OUTAGE_SHARE = 0.7;
+
+/** A probe that is not back after so many round trips tells nothing: somebody polls, or waits. */
+const PROBE_ROUND_TRIPS = 30;
 
 const RTT_ALPHA = 0.1;
 
@@ -97,6 +110,7 @@ export class SluiceLimit implements LimitAlgorithm {
   readonly #growth: Growth;
   readonly #pace = new StartPace();
   readonly #rtt = new Ewma(RTT_ALPHA);
+  readonly #recentLoss = new Ewma(RECENT_LOSS_ALPHA);
   #accepted: RecentRate | undefined;
   /** Real, so that small limits shrink and grow by parts. */
   #limit = 1;
@@ -110,6 +124,11 @@ export class SluiceLimit implements LimitAlgorithm {
   #cutAtMs: number = Number.NEGATIVE_INFINITY;
   #cuts = 0;
   #servedSinceCut = 0;
+  #lossesSinceCut = 0;
+  /** Losses that are put up with, as a part of what ended. */
+  #strayShare: number = STRAY_SHARE;
+  /** How many were lost when the starts were last slowed down for it. */
+  #shareAtCut: number | undefined;
   #ends = 0;
   #losses = 0;
   /** The limit to come back to when something is served again. */
@@ -119,6 +138,7 @@ export class SluiceLimit implements LimitAlgorithm {
   #probeStep = 0;
   #probesLeft = 0;
   #probesOut = 0;
+  #probedAtMs = 0;
 
   #drain: Drain | undefined;
   #baselineAtMs = 0;
@@ -175,6 +195,7 @@ export class SluiceLimit implements LimitAlgorithm {
       return undefined;
     }
     this.#ends++;
+    this.#recentLoss.update(sample.outcome === "ok" ? 0 : 1);
     if (sample.outcome !== "ok") return this.#onLoss(sample, sample.outcome);
     return this.#onServed(sample) ?? this.#judgeWindow(sample.endedAtMs);
   }
@@ -184,12 +205,10 @@ export class SluiceLimit implements LimitAlgorithm {
     this.#pace.onLoss();
     if (startedAtMs <= this.#cutAtMs) return undefined;
     this.#losses++;
+    this.#lossesSinceCut++;
     const isFirst = this.#cuts === 0;
     const mostBelow = isFirst ? this.#mostBelow(sample) : undefined;
-    const strays = Math.max(STRAYS_MIN, STRAY_SHARE * this.#ends);
-    if (isFirst && mostBelow === undefined && this.#losses <= strays) {
-      return this.#endProbe(sample, false);
-    }
+    if (mostBelow === undefined && this.#isStray()) return this.#endProbe(sample, false);
     const rttMs = this.#rtt.mean ?? endedAtMs - startedAtMs;
     if (mostBelow === undefined) this.#slowDown(endedAtMs, rttMs);
     else this.#limit = Math.min(this.#limit, mostBelow);
@@ -212,10 +231,40 @@ export class SluiceLimit implements LimitAlgorithm {
     return inFlightAtStart > this.#servedAt ? Math.max(1, this.#servedAt) : undefined;
   }
 
+  /** Whether a loss that the number in flight does not explain is one that always happens. */
+  #isStray(): boolean {
+    const isFirst = this.#cuts === 0;
+    // Nothing is served any more, or nearly: no loss is a stray then.
+    const isBurst = this.#recentLoss.mean !== undefined && this.#recentLoss.mean >= BURST_SHARE;
+    if (!isFirst && (this.#servedSinceCut === 0 || isBurst)) return false;
+    const losses = isFirst ? this.#losses : this.#lossesSinceCut;
+    const ends = isFirst ? this.#ends : this.#lossesSinceCut + this.#servedSinceCut;
+    const mean = this.#strayShare * ends;
+    const chance = isBurst ? 0 : 2 * Math.sqrt(mean);
+    if (losses <= Math.max(isFirst ? STRAYS_MIN : 1, mean + chance)) return true;
+    const share = losses / ends;
+    const wasInVain =
+      this.#shareAtCut !== undefined &&
+      !isBurst &&
+      !this.#pace.hasGrown &&
+      ends >= STRAY_PROOF_ENDS &&
+      share <= STRAY_SHARE_MAX &&
+      share >= IN_VAIN * this.#shareAtCut;
+    if (!wasInVain) {
+      this.#shareAtCut = share;
+      return false;
+    }
+    this.#strayShare = STRAY_MARGIN * share;
+    this.#shareAtCut = undefined;
+    this.#pace.end();
+    return true;
+  }
+
   /** After a loss that the number in flight does not explain. */
   #slowDown(nowMs: number, rttMs: number): void {
-    if (this.#cuts === 0 || this.#servedSinceCut > 0) {
-      this.#pace.cut(nowMs, this.#accepted?.peak ?? 0, Math.min(REST_MAX_MS, rttMs));
+    const wasServed = this.#cuts === 0 || this.#servedSinceCut > 0;
+    if (wasServed && this.#accepted !== undefined) {
+      this.#pace.cut(nowMs, this.#accepted.peak, Math.min(REST_MAX_MS, rttMs));
       return;
     }
     this.#limitBeforeOutage ??= OUTAGE_SHARE * this.#limit;
@@ -248,6 +297,12 @@ export class SluiceLimit implements LimitAlgorithm {
   #endOutage(limit: number, nowMs: number): Decided {
     this.#limit = Math.max(1, limit);
     this.#limitBeforeOutage = undefined;
+    if (this.#baseline.count === 0) {
+      // It was down from the beginning: the start comes now.
+      this.#pace.forgive();
+      this.#phase = "start";
+      this.#growth.release();
+    }
     this.#window.restartSettling(nowMs);
     return { cause: "room", rttMs: undefined };
   }
@@ -357,12 +412,14 @@ export class SluiceLimit implements LimitAlgorithm {
   #tryMore(seen: Seen): Decided {
     const { nowMs } = seen;
     const room = this.#limitMax - this.#wholeLimit;
+    if (nowMs - this.#probedAtMs > PROBE_ROUND_TRIPS * seen.meanMs) this.#endProbing();
     const isProbing = this.#probesLeft > 0 || this.#probesOut > 0;
     if (this.#growth.isHeld(nowMs) || room === 0 || isProbing) {
       return this.#stay("steady", seen);
     }
     this.#probeStep = Math.min(room, this.#growth.step(this.#limit, nowMs));
     this.#probesLeft = this.#probeStep;
+    this.#probedAtMs = nowMs;
     return this.#stay("probe", seen);
   }
 
@@ -419,6 +476,7 @@ export class SluiceLimit implements LimitAlgorithm {
     this.#shiftBefore = undefined;
     this.#cutAtMs = nowMs;
     this.#servedSinceCut = 0;
+    this.#lossesSinceCut = 0;
     this.#endProbing();
     this.#isReached = false;
     this.#window.restartSettling(nowMs);
@@ -435,6 +493,7 @@ export class SluiceLimit implements LimitAlgorithm {
   }
 
   #forgetEnds(): void {
+    this.#strayShare = Math.max(STRAY_SHARE, STRAY_DECAY * this.#strayShare);
     if (this.#ends < 2 * STRAY_ENDS) return;
     this.#ends /= 2;
     this.#losses /= 2;

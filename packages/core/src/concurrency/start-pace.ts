@@ -38,6 +38,12 @@ export class StartPace {
   #growAtMs = 0;
   #heldAtMs = 0;
   #losses = 0;
+  #hasGrown = false;
+
+  /** Whether it has grown since it was last cut. */
+  get hasGrown(): boolean {
+    return this.#hasGrown;
+  }
 
   get perSecond(): number | undefined {
     return this.#perSecond;
@@ -63,6 +69,7 @@ export class StartPace {
     this.#cutFrom = Math.max(1, CUT_MAX * paced, Math.min(paced, acceptedPerSecond));
     this.#perSecond = Math.max(1, MARGIN * this.#cutFrom);
     this.#losses = 0;
+    this.#hasGrown = false;
     this.rest(nowMs, restMs);
   }
 
@@ -76,6 +83,17 @@ export class StartPace {
   /** Lets it not grow before an instant. */
   holdGrowth(untilMs: number): void {
     this.#growAtMs = Math.max(this.#growAtMs, untilMs);
+  }
+
+  /** Paces no more. */
+  end(): void {
+    this.#perSecond = undefined;
+    this.#nextAtMs = 0;
+  }
+
+  /** Forgets what was lost while the peer was away: it says nothing of a pace. */
+  forgive(): void {
+    this.#losses = 0;
   }
 
   onLoss(): void {
@@ -96,6 +114,7 @@ export class StartPace {
     }
     this.#perSecond *= 1 + stepOf(this.#perSecond, this.#cutFrom, rttMs);
     this.#growAtMs = nowMs + STEP_MS;
+    this.#hasGrown = true;
     this.#losses = 0;
   }
 }

@@ -34,10 +34,13 @@ export function verdictOfValue(value: unknown, wallClock: Clock): Verdict {
   return verdictOfAnswer(value, wallClock) ?? SERVED;
 }
 
-/** An error that carries an HTTP answer, as many clients throw it, is judged by that. */
+/** An error that carries an HTTP answer, or its status and fields, as clients throw it, is judged by that. */
 export function verdictOfError(error: unknown, wallClock: Clock): Verdict {
-  const answer = error instanceof Error && "response" in error ? error.response : undefined;
-  return verdictOfAnswer(answer, wallClock) ?? classifyError(error);
+  const answer =
+    typeof error === "object" && error !== null && "response" in error ? error.response : undefined;
+  return (
+    verdictOfAnswer(answer, wallClock) ?? verdictOfAnswer(error, wallClock) ?? classifyError(error)
+  );
 }
 
 interface AnswerLike {
@@ -59,14 +62,29 @@ function isSource(headers: object): headers is HeaderSource {
   return "get" in headers && typeof headers.get === "function";
 }
 
-/** Fields in an object, by their names in small letters. */
+/** Fields in an object, whatever the case of their names. */
 function fieldsOf(headers: object): HeaderSource {
+  const fields = hasSmallNames(headers) ? (headers as Fields) : withSmallNames(headers);
   return {
     get: (name) => {
-      const value: unknown = (headers as Readonly<Record<string, unknown>>)[name];
+      const value = fields[name];
       // A field that came twice counts as its first: two values at once would be none.
       const first: unknown = Array.isArray(value) ? value[0] : value;
+      if (typeof first === "number") return String(first);
       return typeof first === "string" ? first : undefined;
     },
   };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** So most clients give them; then nothing has to be copied. */
+function hasSmallNames(headers: object): boolean {
+  for (const name in headers) if (name !== name.toLowerCase()) return false;
+  return true;
+}
+
+function withSmallNames(headers: object): Fields {
+  const fields = Object.entries(headers as Fields);
+  return Object.fromEntries(fields.map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -181,9 +181,22 @@ export class Entrance implements PlaceKeeper {
   /** Lets in whoever can be let in. To be called when anything has changed for the better. */
   handOver(nowMs: number): void {
     if (this.#isClosed || this.#limiter.waiting === 0) return;
+    this.refuseLate(nowMs);
     this.#takeBack(nowMs);
     this.#limiter.handOver(nowMs);
     this.#armLine(nowMs);
+  }
+
+  /**
+   * Refuses those at the head whose deadline has passed although their alarm has not rung yet, as
+   * after a turn that took long. To be called before anything is handed over.
+   */
+  refuseLate(nowMs: number): void {
+    for (;;) {
+      const first = this.#limiter.first;
+      if (first === undefined || !first.isInVain(nowMs)) return;
+      this.refuse(first, nowMs, "deadline");
+    }
   }
 
   /** A call was served in this time. */
@@ -203,8 +216,12 @@ export class Entrance implements PlaceKeeper {
     if (this.#limiter.waiting > 0) this.#armLine(nowMs);
   }
 
-  /** From its instant on the permit goes to whoever needs it. */
-  loosen(permit: LoosePermit): void {
+  /**
+   * From its instant on the permit goes to whoever needs it; at the latest it is given up with the
+   * next one, so that those nobody needs do not pile up.
+   */
+  loosen(permit: LoosePermit, nowMs: number): void {
+    this.#takeBack(nowMs);
     this.#loose.add(permit);
   }
 
@@ -215,7 +232,8 @@ export class Entrance implements PlaceKeeper {
   /** Whether forgetting it would change nothing for anybody. */
   isIdle(nowMs: number): boolean {
     this.#takeBack(nowMs);
-    const isRateFull = this.#rate === undefined || this.#rate.isFull?.(nowMs) === true;
+    // A rate that does not say was passed in, and outlives the gate.
+    const isRateFull = this.#rate?.isFull?.(nowMs) !== false;
     return this.inFlight === 0 && this.waiting === 0 && nowMs >= this.#pausedUntilMs && isRateFull;
   }
 

@@ -668,3 +668,18 @@ test.each([
 ])("rejects a call with %j", async (options) => {
   await expect(createGate().run(() => 1, options)).rejects.toMatchObject({ code: "CONFIG" });
 });
+
+// A blocked event loop: time has passed, and the alarm of the deadline has not rung yet.
+test("a call whose deadline has passed is not started any more when a permit comes back", async () => {
+  const { gate, timer } = setUp({ concurrency: 1 });
+  const first = await gate.acquire();
+  const started: number[] = [];
+  const late = gate.run(() => started.push(timer.now()), { deadlineMs: 50 });
+  const refused = late.catch((error: unknown) => error);
+  const real = timer.now.bind(timer);
+  timer.now = () => real() + 300;
+  first.permit?.end({ outcome: "ok", retriable: "never" });
+  expect(await refused).toBeInstanceOf(ThrottledError);
+  expect(started).toEqual([]);
+  timer.now = real;
+});

@@ -104,8 +104,9 @@ export class Gate {
       measure: (permit, verdict) => this.#measure(permit, verdict),
       end: (permit, verdict) => this.#end(permit, verdict),
       loosen: (permit, afterMs) => {
-        permit.dueMs = this.#timer.now() + afterMs;
-        this.#entrance.loosen(permit);
+        const nowMs = this.#timer.now();
+        permit.dueMs = nowMs + afterMs;
+        this.#entrance.loosen(permit, nowMs);
       },
       tighten: (permit) => this.#entrance.tighten(permit),
       onAbandoned: (change) => {
@@ -278,7 +279,8 @@ export class Gate {
 
   /** How long nothing has been asked of it, if forgetting it changes nothing; else undefined. */
   idleMs(nowMs: number = this.#timer.now()): number | undefined {
-    return this.#entrance.isIdle(nowMs) ? nowMs - this.#usedAtMs : undefined;
+    if (this.parked > 0 || !this.#entrance.isIdle(nowMs)) return undefined;
+    return nowMs - this.#usedAtMs;
   }
 
   #requireOpen({ signal }: Call): void {
@@ -399,6 +401,7 @@ export class Gate {
       this.#note(permit, verdict, nowMs);
       this.#news?.ended(permit, verdict, nowMs);
     }
+    this.#entrance.refuseLate(nowMs);
     permit.end(verdict.outcome, nowMs);
     this.#entrance.onPermitBack(nowMs);
   }

@@ -82,3 +82,19 @@ test.each([{ maxKeys: 0 }, { idleMs: -1 }, { gate: { concurrency: 0 } }])(
     expect(() => createGates(options)).toThrow(/must be/);
   },
 );
+
+test("a gate with calls that wait to be tried again is in use", async () => {
+  const { gates, timer } = setUp({
+    maxKeys: 1,
+    gate: {
+      retry: { attempts: 2 },
+      classify: () => ({ outcome: "busy", retriable: "safe", scope: "overloaded" }),
+    },
+  });
+  const parked = gates.for("a").run(() => "answer");
+  await timer.advance(0);
+  expect(gates.for("a").parked).toBe(1);
+  gates.for("b");
+  await timer.advance(60_000);
+  expect(await parked).toBe("answer");
+});

@@ -15,7 +15,7 @@ export interface RateSource {
   tryTake(count: number, nowMs: number): boolean;
   /** How long until `count` tokens will have come, as far as is known; 0 if they are there. */
   pauseMs(count: number, nowMs: number): number;
-  /** Whether forgetting it now would give nobody more than the rate. False unless given. */
+  /** Whether forgetting the gate now would give nobody more than the rate. True unless given. */
   isFull?(nowMs: number): boolean;
   /**
    * Calls `wake` whenever tokens come that `pauseMs` did not announce; never from within one of

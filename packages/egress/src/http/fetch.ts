@@ -6,8 +6,11 @@ import type { Gate } from "../gate/gate.ts";
 import { GateMap } from "../gate/gates.ts";
 import type { GateKeeping } from "../gate/gates.ts";
 import type { GateOptions } from "../gate/options.ts";
+import { eitherSignal } from "./either-signal.ts";
 import { holdUntilBodyEnds } from "./held-response.ts";
+import { followsRedirects, heedRedirects } from "./redirect.ts";
 import { isIdempotent, isReplayable } from "./replay.ts";
+import { signalOf, urlOf } from "./request-like.ts";
 
 type Fetch = typeof globalThis.fetch;
 type FetchInput = Parameters<Fetch>[0];
@@ -20,9 +23,9 @@ export interface FetchKeys extends GateKeeping {
 
 export interface ThrottledFetchOptions extends GateOptions {
   readonly keys?: FetchKeys;
-  /** What every request asks of its gate, or what each one does. Its signal is the request's. */
+  /** What every request asks of its gate, or what each one does. Its signal counts besides the request's. */
   readonly call?: CallOptions | ((input: FetchInput, init: RequestInit | undefined) => CallOptions);
-  /** A body that nobody begins to read gives up its permit after so long; 10 000 unless given. */
+  /** A body that nobody reads from for so long gives up its permit if needed; 10 000 unless given. */
   readonly bodyTimeoutMs?: number;
   /** What really sends; the global `fetch` unless given. */
   readonly fetch?: Fetch;
@@ -56,16 +59,18 @@ export function throttledFetch(options: ThrottledFetchOptions = {}): ThrottledFe
     const sender = send ?? globalThis.fetch;
     let key: string | undefined;
     let callOptions: CallOptions;
+    const own = signalOf(input, init);
     try {
       key = keyOf(input, init);
-      callOptions = callOf(call, input, init);
+      callOptions = withSignal(typeof call === "function" ? call(input, init) : call, own);
     } catch (error) {
       return Promise.reject(error);
     }
     // Not a request at all: let the original say so.
     if (key === undefined) return sender(input, init);
+    // A signal of its own the request has already; whatever else may end it has to reach it too.
     const work =
-      callOptions.deadlineMs === undefined
+      callOptions.deadlineMs === undefined && callOptions.signal === own
         ? (): Promise<Response> => sender(input, init)
         : (signal: AbortSignal): Promise<Response> => sender(input, { ...init, signal });
     return start(gates.for(key), work, { callOptions, input, init, keep });
@@ -89,31 +94,29 @@ function start(
   if (retrier === undefined || !isReplayable(input, init))
     return gate.runHooked(work, callOptions, { keep });
   const idempotent = callOptions.idempotent ?? isIdempotent(input, init);
+  const isWary = !idempotent && followsRedirects(input, init);
   return retrier.run(
-    (attempt, hooks) => gate.runHooked(work, attempt, { ...hooks, keep }),
+    (attempt, hooks) => {
+      const { onVerdict } = hooks;
+      if (!isWary || onVerdict === undefined)
+        return gate.runHooked(work, attempt, { ...hooks, keep });
+      const wary = heedRedirects({ work, onVerdict }, input);
+      return gate.runHooked(wary.work, attempt, { ...hooks, onVerdict: wary.onVerdict, keep });
+    },
     idempotent ? { ...callOptions, idempotent } : callOptions,
     discardBody,
   );
 }
 
-function callOf(
-  call: CallOptions | ((input: FetchInput, init: RequestInit | undefined) => CallOptions),
-  input: FetchInput,
-  init: RequestInit | undefined,
-): CallOptions {
-  const options = typeof call === "function" ? call(input, init) : call;
-  const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
-  return signal === undefined ? options : { ...options, signal };
+/** The options, with the request's own signal besides the one that they may have. */
+function withSignal(options: CallOptions, own: AbortSignal | undefined): CallOptions {
+  if (own === undefined) return options;
+  const { signal = own } = options;
+  return { ...options, signal: signal === own ? own : eitherSignal(signal, own) };
 }
 
 function originOf(input: FetchInput): string | undefined {
-  if (input instanceof URL) return input.origin;
-  const url = typeof input === "string" ? input : input.url;
-  try {
-    return new URL(url).origin;
-  } catch {
-    return undefined;
-  }
+  return urlOf(input)?.origin;
 }
 
 function discardBody(response: Response): void {

@@ -1,14 +1,12 @@
 import type { GatePermit } from "../gate/gate-permit.ts";
+import { BodyHold } from "./body-hold.ts";
 
-/** Where a response or a stream keeps the permit that ends with its body: cheaper than a WeakMap. */
-const PERMIT = Symbol("permit");
+/** Where a response or a stream keeps what it is held by: cheaper than a WeakMap. */
+const HOLD = Symbol("hold");
 
-function permitOf(subject: object): GatePermit | undefined {
-  return (subject as { readonly [PERMIT]?: GatePermit })[PERMIT];
+function holdOf(subject: object): BodyHold | undefined {
+  return (subject as { readonly [HOLD]?: BodyHold })[HOLD];
 }
-
-/** Bodies that somebody began to read and then lost. */
-const lost = new FinalizationRegistry<GatePermit>((permit) => permit.end("ignored"));
 
 /** Prototypes that watch, by those that they stand before. */
 const watchers = new WeakMap<object, object>();
@@ -20,38 +18,33 @@ const READS = ["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as co
  * no body to wait for. The response stays the same object with the same body: only its prototype is
  * stood before by one whose methods also look when reading begins and ends, so nothing is copied.
  *
- * A body that nobody begins to read is given up after `unreadMs` if its permit is needed; one that
- * was begun and lost ends when its stream is collected. `Response` methods that other libraries call
- * on the prototype itself are not seen; such bodies count as not begun.
+ * A body from which nobody reads for `restMs`, begun or not, is given up if its permit is needed. One
+ * that is piped counts as being read until the pipe ends. `Response` methods that other libraries
+ * call on the prototype itself are not seen; such bodies count as not read.
  */
-export function holdUntilBodyEnds(
-  response: Response,
-  permit: GatePermit,
-  unreadMs: number,
-): boolean {
+export function holdUntilBodyEnds(response: Response, permit: GatePermit, restMs: number): boolean {
   if (response.body === null || response.headers.get("content-length") === "0") return false;
-  watch(response, permit, watchResponses);
-  permit.loosen(unreadMs);
+  watch(response, new BodyHold(permit, restMs), watchResponses);
   return true;
 }
 
-function watch(subject: object, permit: GatePermit, make: (base: object) => object): void {
+function watch(subject: object, hold: BodyHold, make: (base: object) => object): void {
   const base: unknown = Object.getPrototypeOf(subject);
-  if (typeof base !== "object" || base === null || permitOf(subject) !== undefined) return;
+  if (typeof base !== "object" || base === null || holdOf(subject) !== undefined) return;
   let watcher = watchers.get(base);
   if (watcher === undefined) {
     watcher = make(base);
     watchers.set(base, watcher);
   }
-  Object.defineProperty(subject, PERMIT, { value: permit });
+  Object.defineProperty(subject, HOLD, { value: hold });
   Object.setPrototypeOf(subject, watcher);
 }
 
 /** What ends as `settled` does, whichever way. */
-function endWith<P extends Promise<unknown>>(permit: GatePermit | undefined, settled: P): P {
+function endWith<P extends Promise<unknown>>(hold: BodyHold | undefined, settled: P): P {
   settled.then(
-    () => permit?.end("ok"),
-    () => permit?.end("failed"),
+    () => hold?.end("ok"),
+    () => hold?.end("failed"),
   );
   return settled;
 }
@@ -59,70 +52,82 @@ function endWith<P extends Promise<unknown>>(permit: GatePermit | undefined, set
 function watchResponses(base: object): object {
   const original = base as Response;
   const originalBody = Object.getOwnPropertyDescriptor(base, "body");
+  const bodyOf = (response: Response): ReadableStream<Uint8Array> | null =>
+    (originalBody?.get?.call(response) ?? null) as ReadableStream<Uint8Array> | null;
   const watcher: Record<string, PropertyDescriptor> = {};
   for (const name of READS) {
     const read = (base as Partial<Record<string, () => Promise<unknown>>>)[name];
     if (read === undefined) continue;
     watcher[name] = method(function (this: Response) {
       // Who comes second is told so, and the first goes on reading.
-      if (this.bodyUsed) return read.call(this);
-      const permit = permitOf(this);
-      permit?.tighten();
-      return endWith(permit, read.call(this));
+      if (this.bodyUsed || bodyOf(this)?.locked === true) return read.call(this);
+      const hold = holdOf(this);
+      hold?.read();
+      return endWith(hold, read.call(this));
     });
   }
   watcher["clone"] = method(function (this: Response) {
     const copy = original.clone.call(this);
-    const permit = permitOf(this);
+    const hold = holdOf(this);
     // Whichever is read to its end first has made the peer send everything.
-    if (permit !== undefined) watch(copy, permit, watchResponses);
+    if (hold !== undefined) watch(copy, hold, watchResponses);
     return copy;
   });
   watcher["body"] = {
     configurable: true,
     enumerable: true,
     get(this: Response) {
-      const body = originalBody?.get?.call(this) as ReadableStream<Uint8Array> | null;
-      const permit = permitOf(this);
-      if (body !== null && permit !== undefined) watch(body, permit, watchStreams);
+      const body = bodyOf(this);
+      const hold = holdOf(this);
+      if (body !== null && hold !== undefined) watch(body, hold, watchStreams);
       return body;
     },
   };
   return Object.create(base, watcher) as object;
 }
 
+/**
+ * Every method calls the original first, or only that, where it may turn out that somebody else has
+ * the stream: a second attempt changes nothing for the first.
+ */
 function watchStreams(base: object): object {
   const original = base as ReadableStream<Uint8Array>;
-  const iterate = method(function (this: ReadableStream, options?: unknown) {
-    return watchIterator((original.values as GetValues).call(this, options), begin(this));
+  const iterate = method(function (this: ReadableStream, options?: Leaving) {
+    const iterator = (original.values as GetValues).call(this, options);
+    return watchIterator(iterator, holdOf(this), options?.preventCancel === true);
   });
   const watcher: Record<PropertyKey, PropertyDescriptor> = {
     getReader: method(function (this: ReadableStream, options?: unknown) {
-      const reader = (original.getReader as GetReader).call(this, options);
-      const permit = begin(this);
-      reader.closed.then(
-        () => permit?.end("ok"),
-        // Also when the lock is released, and then the body goes on.
-        () => this.locked && permit?.end("failed"),
-      );
-      return reader;
+      return watchReader((original.getReader as GetReader).call(this, options), holdOf(this));
     }),
     cancel: method(function (this: ReadableStream, reason?: unknown) {
-      return endWith(begin(this), original.cancel.call(this, reason));
+      const hold = this.locked ? undefined : holdOf(this);
+      return endWith(hold, original.cancel.call(this, reason));
     }),
-    pipeTo: method(function (this: ReadableStream, to: WritableStream, options?: object) {
-      return endWith(begin(this), original.pipeTo.call(this, to, options));
+    pipeTo: method(function (this: ReadableStream, to: WritableStream, options?: Leaving) {
+      if (!canPipe(this, to)) return original.pipeTo.call(this, to, options);
+      const hold = holdOf(this);
+      hold?.read();
+      const piped = original.pipeTo.call(this, to, options);
+      if (options?.preventCancel !== true) return endWith(hold, piped);
+      piped.then(
+        () => hold?.end("ok"),
+        () => hold?.rest(),
+      );
+      return piped;
     }),
-    pipeThrough: method(function (this: ReadableStream, through: Through, options?: object) {
+    pipeThrough: method(function (this: ReadableStream, through: Through, options?: Leaving) {
+      if (!canPipe(this, through.writable))
+        return original.pipeThrough.call(this, through, options);
       // As the original does it, but by the pipeTo that watches.
       this.pipeTo(through.writable, options).catch(() => undefined);
       return through.readable;
     }),
     tee: method(function (this: ReadableStream) {
-      const permit = begin(this);
       const branches = original.tee.call(this);
+      const hold = holdOf(this);
       // As with a clone: the first end of the two counts.
-      if (permit !== undefined) for (const branch of branches) watch(branch, permit, watchStreams);
+      if (hold !== undefined) for (const branch of branches) watch(branch, hold, watchStreams);
       return branches;
     }),
     values: iterate,
@@ -136,6 +141,13 @@ type GetValues = (this: object, options?: unknown) => AsyncIterator<unknown>;
 
 interface AnyReader {
   readonly closed: Promise<unknown>;
+  read(...how: unknown[]): Promise<unknown>;
+  releaseLock(): void;
+}
+
+/** How a stream is left by who does not read to its end. */
+interface Leaving {
+  readonly preventCancel?: boolean;
 }
 
 interface Through {
@@ -143,33 +155,56 @@ interface Through {
   readonly writable: WritableStream;
 }
 
-/** Somebody reads: from now on the permit waits for the end, or for the stream to be lost. */
-function begin(stream: ReadableStream): GatePermit | undefined {
-  const permit = permitOf(stream);
-  if (permit === undefined || permit.hasEnded) return undefined;
-  permit.tighten();
-  lost.register(stream, permit);
-  return permit;
+/** Whether a pipe would begin; else the original says what is wrong. */
+function canPipe(from: ReadableStream, to: { readonly locked?: unknown } | undefined): boolean {
+  return !from.locked && to?.locked === false;
+}
+
+function watchReader(reader: AnyReader, hold: BodyHold | undefined): AnyReader {
+  if (hold === undefined) return reader;
+  const read = reader.read.bind(reader);
+  const releaseLock = reader.releaseLock.bind(reader);
+  let isReleased = false;
+  reader.read = (...how) => {
+    hold.read();
+    const step = read(...how);
+    const rest = (): void => hold.rest();
+    step.then(rest, rest);
+    return step;
+  };
+  reader.releaseLock = () => {
+    releaseLock();
+    isReleased = true;
+  };
+  reader.closed.then(
+    () => hold.end("ok"),
+    // Also when the lock is released, and then the body goes on.
+    () => !isReleased && hold.end("failed"),
+  );
+  return reader;
 }
 
 function watchIterator(
   iterator: AsyncIterator<unknown>,
-  permit: GatePermit | undefined,
+  hold: BodyHold | undefined,
+  staysOpen: boolean,
 ): AsyncIterator<unknown> {
+  if (hold === undefined) return iterator;
   const next = iterator.next.bind(iterator);
-  const giveUp = iterator.return?.bind(iterator);
+  const leave = iterator.return?.bind(iterator);
   iterator.next = () => {
+    hold.read();
     const step = next();
     step.then(
-      ({ done }) => done === true && permit?.end("ok"),
-      () => permit?.end("failed"),
+      ({ done }) => (done === true ? hold.end("ok") : hold.rest()),
+      () => hold.end("failed"),
     );
     return step;
   };
-  if (giveUp !== undefined) {
+  if (leave !== undefined && !staysOpen) {
     iterator.return = (value?: unknown) => {
-      permit?.end("ok");
-      return giveUp(value);
+      hold.end("ok");
+      return leave(value);
     };
   }
   return iterator;

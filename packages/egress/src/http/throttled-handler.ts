@@ -4,6 +4,8 @@ import type { Dispatcher } from "undici";
 import type { CallOptions } from "../gate/call-options.ts";
 import type { GatePermit } from "../gate/gate-permit.ts";
 import type { Gate } from "../gate/gate.ts";
+import { EarlyController } from "./early-controller.ts";
+import { eitherSignal } from "./either-signal.ts";
 
 type Controller = Dispatcher.DispatchController;
 
@@ -16,10 +18,15 @@ interface Start {
 /**
  * Stands between undici and the handler of one request: passes everything on, and tells the gate
  * when the answer starts and ends. After the deadline the handler is told once and nothing more.
+ *
+ * The handler is told of the start of its request when that comes to the gate, so that it can give
+ * it up in line as well: `fetch` has no other way to.
  */
 export class ThrottledHandler implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
-  #controller: Controller | undefined;
+  readonly #controller = new EarlyController();
+  /** What those on the way add when the request really starts is added to what the handler has. */
+  readonly #context: object = {};
   #permit: GatePermit | undefined;
   #onStart: (start: Start) => void = notYet;
   #onError: (error: unknown) => void = notYet;
@@ -36,25 +43,28 @@ export class ThrottledHandler implements Dispatcher.DispatchHandler {
   /** Dispatches when the gate allows. Answers what `dispatch` did; true while that is not known. */
   send(gate: Gate, options: CallOptions, dispatch: () => boolean): boolean {
     let wantsMore = true;
-    const work = (signal?: AbortSignal): Promise<Start> =>
+    const work = (signal: AbortSignal): Promise<Start> =>
       new Promise((resolve, reject) => {
         this.#isDispatched = true;
         this.#onStart = resolve;
         this.#onError = reject;
-        signal?.addEventListener("abort", () => this.#fail(asError(signal.reason)), { once: true });
+        signal.addEventListener("abort", () => this.#fail(asError(signal.reason)), { once: true });
         try {
           wantsMore = dispatch();
         } catch (error) {
-          this.onResponseError(NOT_STARTED, asError(error));
+          this.onResponseError(this.#controller, asError(error));
         }
       });
-    // Only a deadline needs a signal of its own: undici listens to that of the request by itself.
-    const isTimed = options.deadlineMs !== undefined;
-    const watched = isTimed
-      ? (signal: AbortSignal): Promise<Start> => work(signal)
-      : (): Promise<Start> => work();
+    try {
+      this.#handler.onRequestStart?.(this.#controller, this.#context);
+    } catch (error) {
+      this.#controller.abort(asError(error));
+    }
+    const { signal: given } = options;
+    const own = this.#controller.signal;
+    const signal = given === undefined ? own : eitherSignal(own, given);
     gate
-      .runHooked(watched, options, { keep: (_start, permit) => this.#keep(permit) })
+      .runHooked(work, { ...options, signal }, { keep: (_start, permit) => this.#keep(permit) })
       .catch((error: unknown) => {
         // Once dispatched, undici tells the handler.
         if (!this.#isDispatched) this.#fail(asError(error));
@@ -63,9 +73,9 @@ export class ThrottledHandler implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Controller, context: unknown): void {
-    this.#controller = controller;
-    if (this.#failure === undefined) this.#handler.onRequestStart?.(controller, context);
-    else controller.abort(this.#failure);
+    this.#controller.start(controller);
+    Object.assign(this.#context, context);
+    if (this.#failure !== undefined) controller.abort(this.#failure);
   }
 
   onRequestUpgrade(
@@ -121,24 +131,15 @@ export class ThrottledHandler implements Dispatcher.DispatchHandler {
 
   #fail(error: Error): void {
     // Under way: undici aborts, and tells the handler with that.
-    if (this.#controller !== undefined) {
-      this.#controller.abort(error);
+    if (this.#controller.hasStarted) {
+      this.#controller.stop(error);
       return;
     }
+    if (this.#failure !== undefined) return;
     this.#failure = error;
-    this.#handler.onResponseError?.(NOT_STARTED, error);
+    this.#handler.onResponseError?.(this.#controller, error);
   }
 }
-
-/** For a request that never started: there is nothing to control. */
-const NOT_STARTED: Controller = {
-  aborted: true,
-  paused: false,
-  reason: null,
-  abort: notYet,
-  pause: notYet,
-  resume: notYet,
-};
 
 function notYet(): void {
   // Nothing to do it to.

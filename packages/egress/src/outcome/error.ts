@@ -85,16 +85,22 @@ export function classifyError(error: unknown): Verdict {
   return typeof links[0]?.message === "string" ? BROKEN : NOT_THE_PEERS;
 }
 
-interface Link {
+/** An error or one of its causes; what of it is looked at may be anything. */
+export interface Link {
   readonly name?: unknown;
   readonly message?: unknown;
   readonly code?: unknown;
   readonly syscall?: unknown;
+  /** What a name was looked up for, or a connection tried to. */
+  readonly hostname?: unknown;
+  readonly address?: unknown;
+  readonly port?: unknown;
   readonly cause?: unknown;
   readonly errors?: unknown;
 }
 
-function chainOf(error: unknown): readonly Link[] {
+/** The error and its causes, from the outermost inwards; bounded. */
+export function chainOf(error: unknown): readonly Link[] {
   const links: Link[] = [];
   let next = error;
   while (typeof next === "object" && next !== null && links.length < DEPTH_MAX) {

@@ -194,3 +194,42 @@ test.each<RetryOptions>([
 ])("refuses %j", (retry) => {
   expect(() => createGate({ retry })).toThrow(/must be/);
 });
+
+test("leave to come back at once does not switch the back-off off", async () => {
+  const { gate, timer, answers, startedAtMs } = setUp({ attempts: 5 });
+  const run = gate.run(answers(told(0)));
+  await timer.advance(60_000);
+  await run;
+  expect(startedAtMs).toHaveLength(5);
+  expect(new Set(startedAtMs).size).toBe(5);
+});
+
+test("a caller who gave up while the answer came is not kept for the pause", async () => {
+  const { gate, timer } = setUp();
+  const given = new AbortController();
+  const run = gate.run(
+    () => {
+      given.abort(new Error("given up"));
+      return Promise.resolve(told(3_600_000));
+    },
+    { signal: given.signal },
+  );
+  await expect(run).rejects.toThrow("given up");
+  expect(timer.sleeping).toBe(0);
+});
+
+test("calls that were never sent pay for no retries of others", async () => {
+  const budget = { ratio: 0.2, minPerSecond: 0 };
+  const { gate, timer, answers, startedAtMs } = setUp(
+    { attempts: 100, budget },
+    { concurrency: 1, maxWaiting: 0 },
+  );
+  const holder = gate.run(() => timer.sleep(10).then(() => OK));
+  for (let i = 0; i < 1000; i++) await gate.run(answers(OK)).catch(() => undefined);
+  await timer.advance(10);
+  await holder;
+  const run = gate.run(answers(HERE));
+  await timer.advance(60_000);
+  await run;
+  expect(startedAtMs.length).toBeLessThanOrEqual(2);
+});

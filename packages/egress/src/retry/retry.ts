@@ -81,7 +81,6 @@ export class Retrier {
     const { deadlineMs, idempotent = this.#isIdempotent } = options;
     const startedAtMs = this.#host.timer.now();
     const deadlineAtMs = deadlineMs === undefined ? undefined : startedAtMs + deadlineMs;
-    this.#budget.deposit(startedAtMs);
     for (let made = 1; ; made++) {
       let verdict: Verdict | undefined;
       const onVerdict = (judged: Verdict): void => {
@@ -91,6 +90,8 @@ export class Retrier {
       const left =
         deadlineAtMs === undefined ? {} : { deadlineMs: Math.max(0, deadlineAtMs - nowMs) };
       const settled = await settle(attempt({ ...options, ...left }, { onVerdict }));
+      // What was refused here was never sent, and must not pay for the retries of others.
+      if (made === 1 && verdict !== undefined) this.#budget.deposit(nowMs);
       const delayMs = this.#delayMs(verdict, made, idempotent, deadlineAtMs);
       if (delayMs === undefined) return unwrap(settled);
       this.#host.onRetry(made, delayMs);
@@ -124,12 +125,19 @@ export class Retrier {
 
   #waitMs({ scope, pauseMs }: Verdict, made: number): number {
     const { random } = this.#host;
-    if (pauseMs !== undefined) return atLeastMs(pauseMs, random);
-    return scope === "busy-here" ? 0 : backoffMs(made, this.#backoff, random);
+    const toldMs = pauseMs === undefined ? 0 : atLeastMs(pauseMs, random);
+    if (scope === "busy-here") return toldMs;
+    // A word of no time at all is leave to come back, not to come back at once for ever.
+    return Math.max(toldMs, backoffMs(made, this.#backoff, random));
   }
 
   #park(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve, reject: (reason: unknown) => void) => {
+      // An event that has come already does not come again.
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
       const { timer, alarms } = this.#host;
       const nowMs = timer.now();
       const parked = new Parked(nowMs + delayMs, signal, (error) => {

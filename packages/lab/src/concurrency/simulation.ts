@@ -105,6 +105,9 @@ export function runConcurrency(options: SimulationOptions): SimulationResult {
     },
     () => load.requests !== undefined && successes >= load.requests,
   );
+  // The slices in which nothing happened any more.
+  sliceAt(slices, Math.max(0, Math.min(loop.now(), untilMs)));
+  if (load.requests === undefined) sliceAt(slices, untilMs - 1);
   const isDone = load.requests !== undefined && successes >= load.requests;
   return {
     elapsedMs: isDone ? loop.now() : untilMs,

@@ -76,14 +76,12 @@ export interface ConcurrencyRow {
 /** Runs up to this long are shown by the tenth of a second, longer ones by the second. */
 const FINE_MAX_MS = 30_000;
 
+/** The last row may be shorter than the others; its rates are those of a whole one. */
 export function concurrencyRows({ slices, elapsedMs }: SimulationResult): ConcurrencyRow[] {
   const perRow = elapsedMs <= FINE_MAX_MS ? 1 : 1000 / SLICE_MS;
   const rows: ConcurrencyRow[] = [];
   for (let from = 0; from < slices.length; from += perRow) {
-    const part = slices.slice(from, from + perRow);
-    const fromMs = from * SLICE_MS;
-    const lengthMs = Math.min(perRow * SLICE_MS, elapsedMs - fromMs);
-    if (lengthMs > 0) rows.push(toRow(part, fromMs, lengthMs));
+    rows.push(toRow(slices.slice(from, from + perRow), from * SLICE_MS, perRow * SLICE_MS));
   }
   return rows;
 }

@@ -12,6 +12,7 @@ import { service } from "./service.ts";
 
 const MAX_LIMIT = 1_000_000;
 const MAX_CLIENTS = 1000;
+const MAX_REQUESTS = 5_000_000;
 const MAX_BACKOFFS = 1000;
 const MAX_SECONDS = 100_000;
 /** A run without a duration ends here if its requests are never all served. */
@@ -56,7 +57,7 @@ export const concurrencyKind: Kind = defineKind(
       DEFAULTS,
     ),
     client: map({
-      requests: v.optional(whole(1, 50_000_000)),
+      requests: v.optional(whole(1, MAX_REQUESTS)),
       durationS: v.optional(real(0.001, MAX_SECONDS)),
       intervalMs: v.optional(milliseconds(0), 0),
       timeoutMs: v.optional(milliseconds(0.001), 1000),

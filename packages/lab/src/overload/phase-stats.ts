@@ -29,10 +29,11 @@ export function phaseStats(
 
 function statsOf(seconds: readonly OverloadSecond[], fromS: number, perSecond: number): PhaseStats {
   const ok = sum(seconds.map((second) => second.ok));
-  const possible = sum(seconds.map(({ offered }) => Math.min(offered, perSecond)));
-  const isShort = ({ ok: taken, offered }: OverloadSecond): boolean => {
-    const most = Math.min(offered, perSecond);
-    return taken < Math.min(RECOVERED_SHARE * most, most - 1);
+  const offered = sum(seconds.map((second) => second.offered));
+  const possible = Math.min(offered, perSecond * seconds.length);
+  const isShort = (second: OverloadSecond): boolean => {
+    const most = Math.min(second.offered, perSecond);
+    return second.ok < Math.min(RECOVERED_SHARE * most, most - 1);
   };
   const recoveredAfterS = seconds.findLastIndex(isShort) + 1;
   return {

@@ -1,4 +1,10 @@
+import { ConfigError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
+
+/** Events of one run: some minutes of computing. What needs more is not a scenario but a mistake. */
+const EVENTS_MAX = 100_000_000;
+/** Events at one instant: with delays of nothing, time would stand still for ever. */
+const EVENTS_AT_ONCE_MAX = 5_000_000;
 
 interface Event {
   readonly dueMs: number;
@@ -21,6 +27,7 @@ export class EventLoop implements Clock {
   readonly #heap: Event[] = [];
   #nowMs = 0;
   #order = 0;
+  #atOnce = 0;
 
   constructor(options: EventLoopOptions) {
     this.#quantumMs = options.timerQuantumMs;
@@ -39,6 +46,13 @@ export class EventLoop implements Clock {
 
   /** Runs `run` at an instant, exactly. One that has passed is now. */
   at(atMs: number, run: () => void): void {
+    if (this.#order >= EVENTS_MAX || this.#atOnce >= EVENTS_AT_ONCE_MAX) {
+      const what = this.#order >= EVENTS_MAX ? "too much happens" : "time stands still";
+      throw new ConfigError(
+        `${what}: give up at ${this.#nowMs / 1000} s; make delays longer or the run shorter`,
+      );
+    }
+    this.#atOnce++;
     this.#push({ dueMs: Math.max(atMs, this.#nowMs), order: this.#order++, run });
   }
 
@@ -50,6 +64,7 @@ export class EventLoop implements Clock {
     while (!isOver()) {
       const first = this.#heap[0];
       if (first === undefined || first.dueMs >= untilMs) return;
+      if (first.dueMs > this.#nowMs) this.#atOnce = 0;
       this.#nowMs = first.dueMs;
       while (!isOver() && this.#heap[0] !== undefined && this.#heap[0].dueMs <= this.#nowMs) {
         this.#pop().run();

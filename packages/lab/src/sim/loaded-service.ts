@@ -4,6 +4,9 @@ import type { EventLoop } from "./event-loop.ts";
 import { Arrivals } from "./service.ts";
 import type { Answer, Service } from "./service.ts";
 
+/** A knee is soon beyond all numbers, and this is beyond all patience. */
+const SLOWDOWN_MAX = 1e12;
+
 /** How a service answers to load of one kind: the number in it, or the number a second. */
 export interface LoadResponse {
   /** Slower by this part of the delay for each one after the first. */
@@ -52,7 +55,10 @@ export class LoadedService implements Service {
       this.#answerAfter(rejectMs * (1 + this.#jitter()), "busy", answer);
       return;
     }
-    const slowdown = slowdownOf(concurrency, load.level) + slowdownOf(rate, load.rate);
+    const slowdown = Math.min(
+      SLOWDOWN_MAX,
+      slowdownOf(concurrency, load.level) + slowdownOf(rate, load.rate),
+    );
     this.#answerAfter(delayMs * (1 + slowdown + this.#jitter()), "ok", answer);
   }
 

@@ -23,25 +23,27 @@ export class Arrivals {
   enter(nowMs: number): { level: number; rate: number } {
     this.inFlight.add(this.#level, nowMs);
     this.#level++;
+    this.#times.push(nowMs);
+    return { level: this.#level, rate: this.#countRate(nowMs) };
+  }
+
+  leave(nowMs: number): void {
+    this.#countRate(nowMs);
+    this.inFlight.add(this.#level, nowMs);
+    this.#level--;
+  }
+
+  /** Arrivals in the last second, up to now; also noted when one leaves. */
+  #countRate(nowMs: number): number {
     const times = this.#times;
-    while (
-      this.#oldest < times.length &&
-      (times[this.#oldest] as number) <= nowMs - RATE_WINDOW_MS
-    ) {
+    while (this.#oldest < times.length && (times[this.#oldest] as number) <= nowMs - RATE_WINDOW_MS)
       this.#oldest++;
-    }
     if (this.#oldest > 1024 && this.#oldest * 2 > times.length) {
       this.#times = times.slice(this.#oldest);
       this.#oldest = 0;
     }
-    this.#times.push(nowMs);
     const rate = this.#times.length - this.#oldest;
     this.rate.add(rate, nowMs);
-    return { level: this.#level, rate };
-  }
-
-  leave(nowMs: number): void {
-    this.inFlight.add(this.#level, nowMs);
-    this.#level--;
+    return rate;
   }
 }
