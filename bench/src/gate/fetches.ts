@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { throttledFetch } from "@sluice/egress";
 import type { Loop } from "../measure.ts";
 
-const PEER = fileURLToPath(new URL("peer.js", import.meta.url));
+const PEER = fileURLToPath(new URL("child.js", import.meta.url));
 
 /** Requests under way at once; fewer than the limit, so that nobody waits. */
 const UNDER_WAY = 20;

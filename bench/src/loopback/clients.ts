@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import type { Recorder } from "./recorder.ts";
 
 /** How an attempt ended for its caller. */
-export interface Answer {
+interface Answer {
   readonly isServed: boolean;
   /** When to come back, if the service said so. */
   readonly retryAfterMs?: number;

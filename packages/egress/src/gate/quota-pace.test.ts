@@ -23,7 +23,7 @@ async function runAgainstQuota(concurrency: GateOptions["concurrency"], seconds:
   const early: number[] = [];
   let toldUntilMs = 0;
   let emptyUntilMs = 0;
-  let isOver = false;
+  const untilMs = seconds * 1000;
   const call = async (): Promise<{ status: number; headers: Record<string, string> }> => {
     const nowMs = timer.now();
     if (nowMs < toldUntilMs) early.push(nowMs);
@@ -37,7 +37,7 @@ async function runAgainstQuota(concurrency: GateOptions["concurrency"], seconds:
     return { status: 200, headers: {} };
   };
   const caller = async (): Promise<void> => {
-    while (!isOver) {
+    while (timer.now() < untilMs) {
       const { status } = await gate.run(call);
       const second = Math.floor(timer.now() / 1000);
       const counts = status === 200 ? served : refused;
@@ -45,8 +45,7 @@ async function runAgainstQuota(concurrency: GateOptions["concurrency"], seconds:
     }
   };
   const callers = Array.from({ length: 50 }, () => caller().catch(() => undefined));
-  await timer.advance(seconds * 1000);
-  isOver = true;
+  await timer.advance(untilMs);
   gate.close();
   await timer.advance(1000);
   await Promise.all(callers);
