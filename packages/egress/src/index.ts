@@ -29,11 +29,15 @@ export type {
   GateEvent,
   GateObserver,
   Held,
+  Left,
   Limited,
   Paused,
   Refused,
   RefusedAt,
+  Resumed,
   Retried,
+  RetryDenied,
+  Returned,
 } from "./gate/event.ts";
 
 // `fetch` through gates.

@@ -12,15 +12,15 @@ const MS_PER_SECOND = 1000;
  * | `sluice.egress.concurrency_limit_reached` | counter: calls held or refused by the limit | `concurrency_limit_reached_total` |
  * | `sluice.egress.observed_rtt` | histogram, s: attempts that were served | `observed_rtt` |
  * | `sluice.egress.concurrency_limit` | histogram: the limit, at every decision on it | `concurrency_limit` |
- * | `sluice.egress.concurrency_actual` | histogram: in flight, at every start and end | `concurrency_actual` |
- * | `sluice.egress.decisions` | counter by `decision`, with `reason`: admitted, held, refused, paused, cut | |
+ * | `sluice.egress.concurrency_actual` | histogram: in flight, whenever a permit goes out or comes back, and an attempt ends | `concurrency_actual` |
+ * | `sluice.egress.decisions` | counter by `decision`, with `reason`: admitted, held, left, refused, paused, resumed, cut, retry-denied | |
  * | `sluice.egress.limit_decisions` | counter by `cause`, `direction` | |
- * | `sluice.egress.attempts` | counter by `outcome` | |
+ * | `sluice.egress.attempts` | counter by `outcome`, and `scope` if that is busy | |
  * | `sluice.egress.retries` | counter | |
  * | `sluice.egress.wait_time` | histogram, s: of calls that were admitted | |
  * | `sluice.egress.limit`, `sluice.egress.in_flight` | gauges | |
  *
- * Refusals that a gate in shadow mode only reports have the attribute `shadow`.
+ * What a gate in shadow mode only reports has the attribute `shadow`.
  */
 export function observeWithOpenTelemetry(meter: Meter): GateObserver {
   const instruments = createInstruments(meter);
@@ -44,7 +44,7 @@ function createInstruments(meter: Meter) {
       unit: "{permit}",
     }),
     actual: meter.createHistogram("sluice.egress.concurrency_actual", {
-      description: "Permits in use at every start and end of an attempt",
+      description: "Permits in use, at every start and end of an attempt and return of a permit",
       unit: "{permit}",
     }),
     decisions: meter.createCounter("sluice.egress.decisions", {
@@ -88,15 +88,26 @@ function record(to: Instruments, event: GateEvent): void {
       if (event.limit !== undefined) to.limit.record(event.limit, gate);
       return;
     case "held":
-      to.decisions.add(1, { ...gate, decision: "held", reason: event.reason });
+      to.decisions.add(1, {
+        ...gate,
+        ...shadowOf(event),
+        decision: "held",
+        reason: event.reason,
+      });
       if (event.reason === "concurrency") to.limitReached.add(1, gate);
+      return;
+    case "left":
+      to.decisions.add(1, { ...gate, decision: "left", reason: event.leftBecause });
       return;
     case "refused":
       recordRefused(to, event, gate);
       return;
     case "ended":
-      to.attempts.add(1, { ...gate, outcome: event.outcome });
+      to.attempts.add(1, { ...gate, outcome: event.outcome, ...scopeOf(event) });
       if (event.outcome === "ok") to.observedRtt.record(event.rttMs / MS_PER_SECOND, gate);
+      recordInFlight(to, event.inFlight, gate);
+      return;
+    case "returned":
       recordInFlight(to, event.inFlight, gate);
       return;
     case "limit": {
@@ -111,21 +122,35 @@ function record(to: Instruments, event: GateEvent): void {
     case "paused":
       to.decisions.add(1, { ...gate, decision: event.type, reason: event.reason });
       return;
+    case "resumed":
+      to.decisions.add(1, { ...gate, decision: "resumed" });
+      return;
     case "retry":
       to.retries.add(1, gate);
+      return;
+    case "retry-denied":
+      to.decisions.add(1, { ...gate, decision: "retry-denied", reason: event.deniedBy });
       return;
   }
 }
 
 function recordRefused(
   to: Instruments,
-  { reason, refusedAt, isShadow }: Extract<GateEvent, { type: "refused" }>,
+  event: Extract<GateEvent, { type: "refused" }>,
   gate: Attributes,
 ): void {
-  const shadow: Attributes = isShadow ? { shadow: true } : {};
-  to.decisions.add(1, { ...gate, ...shadow, decision: "refused", reason });
+  const { reason, refusedAt } = event;
+  to.decisions.add(1, { ...gate, ...shadowOf(event), decision: "refused", reason });
   // Who was held before has been counted then.
   if (reason === "concurrency" && refusedAt !== "deadline") to.limitReached.add(1, gate);
+}
+
+function shadowOf({ isShadow }: { readonly isShadow: boolean }): Attributes {
+  return isShadow ? { shadow: true } : {};
+}
+
+function scopeOf({ scope }: Extract<GateEvent, { type: "ended" }>): Attributes {
+  return scope === undefined ? {} : { scope };
 }
 
 function recordInFlight(to: Instruments, inFlight: number, gate: Attributes): void {

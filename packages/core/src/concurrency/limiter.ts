@@ -10,6 +10,10 @@ import { Semaphore } from "./semaphore.ts";
 export interface PermitWaiter extends Waiter {
   /** Called once, in the step in which the permit became theirs. */
   readonly onPermit: (permit: Permit) => void;
+  /** Asked before the permit is given: true if it would come too late. Never unless given. */
+  readonly isLate?: (nowMs: number) => boolean;
+  /** Called instead of `onPermit`, once, when it was late; it is out of the line by then. */
+  readonly onLate?: (nowMs: number) => void;
 }
 
 export interface ConcurrencyLimiterOptions {
@@ -48,6 +52,8 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> implement
       door: (weight) =>
         algorithm.pauseMs(this.#nowMs) === 0 && door?.(weight, this.#nowMs) !== false,
       onPermit: (waiter) => waiter.onPermit(this.#start(waiter.weight)),
+      isLate: (waiter) => waiter.isLate?.(this.#nowMs) === true,
+      onLate: (waiter) => waiter.onLate?.(this.#nowMs),
     });
   }
 

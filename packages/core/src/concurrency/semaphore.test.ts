@@ -81,6 +81,31 @@ test("a closed door holds the line until somebody opens it and says so", () => {
   expect(given).toEqual([1]);
 });
 
+test("who has waited too long is passed over, told once, and costs nothing", () => {
+  const given: number[] = [];
+  const late: number[] = [];
+  const asked: number[] = [];
+  const semaphore: Semaphore<Named> = new Semaphore<Named>(4, {
+    maxWaiting: 100,
+    door: (weight) => {
+      asked.push(weight);
+      return true;
+    },
+    onPermit: ({ id }) => given.push(id),
+    isLate: ({ id }) => id < 3,
+    onLate: (waiting) => {
+      late.push(waiting.id);
+      expect(semaphore.cancel(waiting)).toBe(false);
+    },
+  });
+  semaphore.tryAcquire(4, 0);
+  for (const [id, weight] of [1, 2, 3, 4, 1].entries()) semaphore.wait(waiter(id, weight));
+  asked.length = 0;
+  semaphore.release(4);
+  expect([late, given, asked]).toEqual([[0, 1, 2], [3], [4]]);
+  expect([semaphore.inUse, semaphore.waiting]).toEqual([4, 1]);
+});
+
 describe("a full line", () => {
   test("turns the newcomer away", () => {
     const { semaphore } = setUp(1, 1);

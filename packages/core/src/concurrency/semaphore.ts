@@ -12,6 +12,10 @@ export interface SemaphoreOptions<W extends Waiter> {
   readonly door?: (weight: number) => boolean;
   /** Takes the permits that a waiter has waited for. */
   readonly onPermit: (waiter: W) => void;
+  /** Whether whoever is next has waited too long to begin. Nobody has unless given. */
+  readonly isLate?: (waiter: W) => boolean;
+  /** Takes who was late, out of the line by then. */
+  readonly onLate?: (waiter: W) => void;
 }
 
 /**
@@ -26,6 +30,8 @@ export class Semaphore<W extends Waiter> {
   readonly #maxWaiting: number = 0;
   readonly #door: ((weight: number) => boolean) | undefined;
   readonly #onPermit: (waiter: W) => void;
+  readonly #isLate: ((waiter: W) => boolean) | undefined;
+  readonly #onLate: ((waiter: W) => void) | undefined;
   #limit = 1;
   #inUse = 0;
   #isHandingOver = false;
@@ -37,6 +43,8 @@ export class Semaphore<W extends Waiter> {
     this.#maxWaiting = options.maxWaiting;
     this.#door = options.door;
     this.#onPermit = options.onPermit;
+    this.#isLate = options.isLate;
+    this.#onLate = options.onLate;
   }
 
   get limit(): number {
@@ -120,7 +128,7 @@ export class Semaphore<W extends Waiter> {
     this.handOver();
   }
 
-  /** Gives what is free to whoever is next. */
+  /** Gives what is free to whoever is next and not late. */
   handOver(): void {
     // A waiter that starts may end at once and come back here: the loop below goes on with it.
     if (this.#isHandingOver) return;
@@ -128,7 +136,13 @@ export class Semaphore<W extends Waiter> {
     try {
       for (;;) {
         const first = this.#line.first;
-        if (first === undefined || !this.#admit(first.weight)) return;
+        if (first === undefined) return;
+        if (this.#isLate?.(first) === true) {
+          this.#line.leave(first);
+          this.#onLate?.(first);
+          continue;
+        }
+        if (!this.#admit(first.weight)) return;
         this.#line.leave(first);
         this.#onPermit(first);
       }

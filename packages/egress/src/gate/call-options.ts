@@ -1,4 +1,5 @@
 import { ConfigError, requireDuration, requireWhole } from "@sluice/core";
+import { requireKnownKeys } from "./known-keys.ts";
 
 /** What one call asks of the gate. */
 export interface CallOptions {
@@ -31,8 +32,18 @@ export interface Call {
 /** Weights are few permits, and their sum over a line stays exact. */
 const WEIGHT_MAX = 1_000_000;
 
+const KEYS: ReadonlySet<string> = new Set([
+  "weight",
+  "priority",
+  "deadlineMs",
+  "signal",
+  "wait",
+  "idempotent",
+] satisfies (keyof CallOptions)[]);
+
 /** Reads the options of a call that comes at `nowMs`. */
 export function readCall(options: CallOptions, nowMs: number): Call {
+  requireKnownKeys("a call", options, KEYS);
   const { weight = 1, priority = 0, deadlineMs, signal, wait = true } = options;
   requireWhole("weight", weight, 1, WEIGHT_MAX);
   if (!Number.isFinite(priority))

@@ -13,7 +13,7 @@ import type { Alarm } from "./alarm-heap.ts";
 import { Alarms } from "./alarms.ts";
 import type { Sleeper } from "./alarms.ts";
 import type { Call } from "./call-options.ts";
-import type { RefusedAt } from "./event.ts";
+import type { LeftBecause, RefusedAt } from "./event.ts";
 import { Place } from "./place.ts";
 import type { Arrival, PlaceKeeper } from "./place.ts";
 import { QuotaPace } from "./quota-pace.ts";
@@ -156,7 +156,7 @@ export class Entrance implements PlaceKeeper {
       this.#waitingWeight += place.weight;
       place.attach(nowMs);
     }
-    if (turnedAway !== undefined) this.#turnAway(turnedAway, nowMs, "full");
+    if (turnedAway !== undefined) this.turnAway(turnedAway, nowMs, "full");
     if (place === this.#limiter.first) this.#armLine(nowMs);
     return turnedAway !== place;
   }
@@ -172,31 +172,19 @@ export class Entrance implements PlaceKeeper {
     return true;
   }
 
-  /** Ends the pause before its time. */
-  resume(nowMs: number): void {
+  /** Ends the pause before its time; `handOver` is to follow. Answers whether one was on. */
+  endPause(nowMs: number): boolean {
+    const wasPaused = nowMs < this.#pausedUntilMs;
     this.#pausedUntilMs = 0;
-    this.handOver(nowMs);
+    return wasPaused;
   }
 
   /** Lets in whoever can be let in. To be called when anything has changed for the better. */
   handOver(nowMs: number): void {
     if (this.#isClosed || this.#limiter.waiting === 0) return;
-    this.refuseLate(nowMs);
     this.#takeBack(nowMs);
     this.#limiter.handOver(nowMs);
     this.#armLine(nowMs);
-  }
-
-  /**
-   * Refuses those at the head whose deadline has passed although their alarm has not rung yet, as
-   * after a turn that took long. To be called before anything is handed over.
-   */
-  refuseLate(nowMs: number): void {
-    for (;;) {
-      const first = this.#limiter.first;
-      if (first === undefined || !first.isInVain(nowMs)) return;
-      this.refuse(first, nowMs, "deadline");
-    }
   }
 
   /** A call was served in this time. */
@@ -240,7 +228,7 @@ export class Entrance implements PlaceKeeper {
   close(why: unknown): void {
     this.#isClosed = true;
     this.alarms.clear(this.#lineAlarm);
-    for (const place of this.#limiter.waiters()) this.giveUp(place, why);
+    for (const place of this.#limiter.waiters()) this.giveUp(place, why, "closed");
   }
 
   /** A place is not in line any more. */
@@ -250,24 +238,25 @@ export class Entrance implements PlaceKeeper {
   }
 
   /** Takes a call out of the line and tells its caller why. */
-  giveUp(place: Place, why: unknown): void {
+  giveUp(place: Place, why: unknown, leftBecause: LeftBecause): void {
     const nowMs = this.#timer.now();
     if (!this.#limiter.cancel(place, nowMs)) return;
     place.detach();
     this.onGone(place);
     // The next may want less, so its turn may come sooner.
     this.#armLine(nowMs);
-    place.arrival.onGivenUp(why);
+    place.arrival.onGivenUp(why, leftBecause);
   }
 
   /** Takes a call out of the line and tells its caller what held it. */
   refuse(place: Place, nowMs: number, refusedAt: RefusedAt): void {
     if (!this.#limiter.cancel(place, nowMs)) return;
-    this.#turnAway(place, nowMs, refusedAt);
+    this.turnAway(place, nowMs, refusedAt);
     this.#armLine(nowMs);
   }
 
-  #turnAway(place: Place, nowMs: number, refusedAt: RefusedAt): void {
+  /** Tells the caller of a place that is out of the line what held it. */
+  turnAway(place: Place, nowMs: number, refusedAt: RefusedAt): void {
     if (place.isAttached) {
       place.detach();
       this.onGone(place);

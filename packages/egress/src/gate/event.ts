@@ -1,4 +1,5 @@
 import type { LimitDecision, Outcome, Reason } from "@sluice/core";
+import type { BusyScope } from "../outcome/verdict.ts";
 
 interface Happening {
   /** Name of the gate. */
@@ -15,11 +16,21 @@ export interface Admitted extends Happening {
   readonly limit: number | undefined;
 }
 
-/** A call took a place in line, for this reason. */
+/** A call took a place in line, for this reason; in shadow mode only on paper, and it ran at once. */
 export interface Held extends Happening {
   readonly type: "held";
   readonly reason: Reason;
   readonly waiting: number;
+  readonly isShadow: boolean;
+}
+
+/** Why a call waits no longer, unserved: its caller gave it up, or the gate was closed. */
+export type LeftBecause = "aborted" | "closed";
+
+/** A call left the line, or its place among the parked. */
+export interface Left extends Happening {
+  readonly type: "left";
+  readonly leftBecause: LeftBecause;
 }
 
 /** Where a call was refused: because its caller would not wait, or the line was full, or it would have been in vain, or was. */
@@ -38,7 +49,18 @@ export interface Refused extends Happening {
 export interface Ended extends Happening {
   readonly type: "ended";
   readonly outcome: Outcome;
+  /** Who is meant, if the outcome is `busy` and the answer tells. */
+  readonly scope: BusyScope | undefined;
   readonly rttMs: number;
+  /** With its own permit if that stays out: a body is still coming, or the function goes on. */
+  readonly inFlight: number;
+}
+
+/** The permit of an attempt that had ended before has come back. */
+export interface Returned extends Happening {
+  readonly type: "returned";
+  /** How long it was out, from the start of the attempt. */
+  readonly heldMs: number;
   readonly inFlight: number;
 }
 
@@ -64,6 +86,11 @@ export interface Paused extends Happening {
   readonly pauseMs: number;
 }
 
+/** A pause was ended by hand before its time. */
+export interface Resumed extends Happening {
+  readonly type: "resumed";
+}
+
 /** A call that failed is made again after a delay; `attempt` 1 is the first retry. */
 export interface Retried extends Happening {
   readonly type: "retry";
@@ -71,7 +98,29 @@ export interface Retried extends Happening {
   readonly delayMs: number;
 }
 
-export type GateEvent = Admitted | Held | Refused | Ended | Limited | Cut | Paused | Retried;
+/** What kept a call from being made again: its attempts, the budget, `maxParked` or its deadline. */
+export type DeniedBy = "attempts" | "budget" | "max-parked" | "deadline";
+
+/** A call that failed could be made again, but is not; `attempt` 1 would have been the first retry. */
+export interface RetryDenied extends Happening {
+  readonly type: "retry-denied";
+  readonly attempt: number;
+  readonly deniedBy: DeniedBy;
+}
+
+export type GateEvent =
+  | Admitted
+  | Held
+  | Left
+  | Refused
+  | Ended
+  | Returned
+  | Limited
+  | Cut
+  | Paused
+  | Resumed
+  | Retried
+  | RetryDenied;
 
 /** Is told of every decision, in the step in which it is made: it should be quick. */
 export type GateObserver = (event: GateEvent) => void;

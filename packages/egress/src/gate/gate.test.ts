@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { describe, expect, test } from "vitest";
+import type { CallOptions } from "./call-options.ts";
 import type { GateEvent } from "./event.ts";
 import { createGate } from "./gate.ts";
 import type { Gate } from "./gate.ts";
@@ -206,6 +207,20 @@ describe("a deadline", () => {
     expect(given?.reason).toBe(late.error);
   });
 
+  test("aborts the signal also of a function that does not seem to take one", async () => {
+    const { gate, timer } = setUp();
+    let given: AbortSignal | undefined;
+    const work = (...args: AbortSignal[]): Promise<string> => {
+      [given] = args;
+      return pending().work();
+    };
+    expect(work).toHaveLength(0);
+    const late = watch(gate.run(work, { deadlineMs: 10 }));
+    await timer.advance(10);
+    expect(late.error).toBeInstanceOf(DeadlineError);
+    expect(given?.reason).toBe(late.error);
+  });
+
   test("covers waiting and running together", async () => {
     const { gate, timer } = setUp({ concurrency: 1 });
     void gate.run(() => timer.sleep(30));
@@ -301,6 +316,25 @@ describe("a rate", () => {
     expect(patient.value).toBe("patient");
   });
 
+  test("refuses nobody for a token of which most has come, however slow it is", async () => {
+    const { gate, timer } = setUp({ rate: "1/10s" });
+    await gate.run(() => 1);
+    await timer.advance(9000);
+    expect(gate.why()).toMatchObject({ reason: "fleet-share", leftMs: 1000 });
+    const served = watch(gate.run(() => timer.now(), { deadlineMs: 5000 }));
+    await timer.advance(5000);
+    expect(served.value).toBe(10_000);
+  });
+
+  test("is kept to by calls of any weight, up to the slowest rate that can be set", async () => {
+    const yearMs = 366 * 86_400_000;
+    const { gate, timer } = setUp({ rate: { limit: 1, periodMs: yearMs } });
+    await gate.run(() => 1, { weight: 1_000_000 });
+    expect(gate.tryAcquire().refused).toBe("fleet-share");
+    await timer.advance(yearMs);
+    expect(gate.tryAcquire().refused).toBe("fleet-share");
+  });
+
   test("is not charged by a call that the concurrency limit holds", async () => {
     const { gate, timer } = setUp({ rate: "2/s", concurrency: 1 });
     const [first] = fill(gate, 1);
@@ -358,8 +392,8 @@ test("a call that the rate holds after a permit came back is woken by its token"
   const runs = [run(150), run(160), run(1), run(1)];
   await timer.advance(1000);
   await Promise.all(runs);
-  // A bucket's pause is for whole tokens, so the half that there was at 150 does not shorten it.
-  expect(startedAtMs.map(Math.round)).toEqual([0, 0, 150, 250]);
+  // At 150 there was one and a half.
+  expect(startedAtMs.map(Math.round)).toEqual([0, 0, 150, 200]);
 });
 
 test("who has left the line is no longer counted for the next", async () => {
@@ -545,6 +579,17 @@ describe("results instead of exceptions", () => {
     expect(gate.inFlight).toBe(0);
     expect(timer.sleeping).toBe(0);
   });
+
+  test("loose permits that nobody needs do not pile up", async () => {
+    const { gate, timer } = setUp();
+    let most = 0;
+    for (let i = 0; i < 1000; i++) {
+      gate.tryAcquire().permit?.loosen(100);
+      most = Math.max(most, gate.inFlight);
+      await timer.advance(10);
+    }
+    expect(most).toBeLessThanOrEqual(11);
+  });
 });
 
 describe("close", () => {
@@ -577,6 +622,26 @@ describe("shadow", () => {
       { reason: "concurrency", isShadow: true },
     ]);
   });
+
+  test.each<[string, CallOptions, object]>([
+    ["who would wait as held", { deadlineMs: 200 }, { type: "held", reason: "fleet-share" }],
+    ["who would not wait as refused", { wait: false }, { type: "refused", refusedAt: "door" }],
+    ["who would wait in vain as refused", { deadlineMs: 50 }, { refusedAt: "in-vain" }],
+  ])("reports %s", async (_who, options, told) => {
+    const { gate, events } = setUp({ rate: { limit: 10, periodMs: 1000, burst: 1 }, shadow: true });
+    expect(await gate.run(() => 1)).toBe(1);
+    events.length = 0;
+    expect(await gate.run(() => 2, options)).toBe(2);
+    expect(events[0]).toMatchObject({ ...told, isShadow: true });
+    expect(events.map(({ type }) => type).slice(1, 3)).toEqual(["admitted", "ended"]);
+  });
+
+  test("reports a permit that was wanted at once or not at all as refused", () => {
+    const { gate, events } = setUp({ concurrency: 1, shadow: true });
+    fill(gate, 1);
+    expect(gate.tryAcquire().permit).toBeDefined();
+    expect(events[1]).toMatchObject({ type: "refused", refusedAt: "door", isShadow: true });
+  });
 });
 
 describe("observers", () => {
@@ -596,6 +661,60 @@ describe("observers", () => {
       ["ended", 20],
     ]);
     expect(told[4]).toMatchObject({ waitedMs: 10, limit: 1, inFlight: 1 });
+  });
+
+  test("count a permit as in flight until it has come back, however the attempt ended", async () => {
+    const { gate, timer, events } = setUp({ concurrency: 5 });
+    const { permit } = gate.tryAcquire({ weight: 2 });
+    const hung = pending();
+    const late = watch(gate.run(hung.work, { deadlineMs: 10 }));
+    permit?.measure("ok");
+    await timer.advance(10);
+    permit?.end("ok");
+    hung.resolve("too late");
+    await timer.advance(0);
+    expect(late.error).toBeInstanceOf(DeadlineError);
+    const told = events.filter(({ type }) => type === "ended" || type === "returned");
+    expect(told).toMatchObject([
+      { type: "ended", outcome: "ok", inFlight: 3 },
+      { type: "ended", outcome: "failed", inFlight: 3 },
+      { type: "returned", heldMs: 10, inFlight: 1 },
+      { type: "returned", heldMs: 10, inFlight: 0 },
+    ]);
+  });
+
+  test("see who leaves the line unserved, and why", async () => {
+    const { gate, events } = setUp({ concurrency: 1 });
+    fill(gate, 1);
+    const controller = new AbortController();
+    const runs = [
+      gate.run(() => 1, { signal: controller.signal }),
+      gate.acquire({ signal: new AbortController().signal }),
+    ];
+    const settled = Promise.allSettled(runs);
+    controller.abort();
+    gate.close();
+    await settled;
+    expect(events.filter(({ type }) => type === "left")).toMatchObject([
+      { leftBecause: "aborted" },
+      { leftBecause: "closed" },
+    ]);
+  });
+
+  test("see a pause that is ended by hand, if one was on", () => {
+    const { gate, events } = setUp();
+    gate.resume();
+    gate.pause(1000);
+    gate.resume();
+    expect(events.map(({ type }) => type)).toEqual(["paused", "resumed"]);
+  });
+
+  test("see who was meant by a busy answer", async () => {
+    const { gate, events } = setUp({
+      classify: () => ({ outcome: "busy", retriable: "safe", scope: "over-quota" }),
+    });
+    await gate.run(() => 1);
+    expect(events.at(-1)).toMatchObject({ type: "ended", outcome: "busy", scope: "over-quota" });
   });
 
   test("that throw or reject break nothing", async () => {
@@ -655,18 +774,28 @@ test.each<[GateOptions, RegExp]>([
   [{ busy: "yes" as never }, /busy is "yes"/],
   [{ maxWaiting: -1 }, /maxWaiting is -1/],
   [{ maxWaitng: 1 } as never, /no option "maxWaitng"/],
+  [{ concurrency: { max: 5 } as never }, /concurrency has no option "max"/],
+  [{ rate: { limit: 1, periodMs: 1, brust: 2 } as never }, /rate has no option "brust"/],
+  [{ runtime: { clock: 1 } as never }, /runtime has no option "clock"/],
+  [{ retry: { attemps: 2 } as never }, /retry has no option "attemps"/],
+  [{ retry: { backoff: { base: 2 } as never } }, /backoff has no option "base"/],
+  [{ retry: { budget: { ratioo: 2 } as never } }, /budget has no option "ratioo"/],
 ])("refuses %j and says why", (options, message) => {
   expect(() => createGate(options)).toThrow(message);
 });
 
-test.each([
+test.each<CallOptions>([
   { weight: 0 },
   { weight: 1.5 },
   { deadlineMs: -1 },
   { deadlineMs: Number.NaN },
   { priority: Number.NaN },
-])("rejects a call with %j", async (options) => {
-  await expect(createGate().run(() => 1, options)).rejects.toMatchObject({ code: "CONFIG" });
+  { deadline: 5 } as never,
+])("rejects a call with %j, retried or not", async (options) => {
+  for (const retry of [{}, { retry: {} }]) {
+    const run = createGate(retry).run(() => 1, options);
+    await expect(run).rejects.toMatchObject({ code: "CONFIG" });
+  }
 });
 
 // A blocked event loop: time has passed, and the alarm of the deadline has not rung yet.
@@ -682,4 +811,27 @@ test("a call whose deadline has passed is not started any more when a permit com
   expect(await refused).toBeInstanceOf(ThrottledError);
   expect(started).toEqual([]);
   timer.now = real;
+});
+
+test("all whose deadline has passed are passed over, and who is still in time comes next", async () => {
+  const { gate, timer, events } = setUp({ rate: { limit: 10, periodMs: 1000, burst: 1 } });
+  await gate.run(() => 1);
+  const started: string[] = [];
+  const late = [
+    watch(gate.run(() => started.push("late"), { deadlineMs: 150 })),
+    watch(gate.run(() => started.push("later"), { deadlineMs: 250 })),
+  ];
+  const patient = watch(gate.run(() => started.push("patient"), { deadlineMs: 1000 }));
+  const real = timer.now.bind(timer);
+  timer.now = () => real() + 300;
+  // Any reason to look at the line will do.
+  gate.resume();
+  await timer.advance(0);
+  expect(started).toEqual(["patient"]);
+  expect(patient.value).toBe(1);
+  for (const { error } of late) expect(error).toBeInstanceOf(ThrottledError);
+  const refused = events.filter((event) => event.type === "refused");
+  expect(refused.map(({ refusedAt }) => refusedAt)).toEqual(["deadline", "deadline"]);
+  timer.now = real;
+  expect(timer.sleeping).toBe(0);
 });

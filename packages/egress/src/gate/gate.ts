@@ -15,7 +15,7 @@ import type { RunHooks, RunHost, Work } from "./run.ts";
 import { readGateOptions } from "./options.ts";
 import type { Classify, GateOptions, Settled } from "./options.ts";
 import { ClosedError } from "./throttled-error.ts";
-import type { Refusal } from "./throttled-error.ts";
+import type { Refusal, ThrottledError } from "./throttled-error.ts";
 
 /** A permit, or why there is none. */
 export type Admission =
@@ -71,6 +71,7 @@ export class Gate {
   readonly #news: News | undefined;
   readonly #isLimited: boolean = true;
   readonly #isShadow: boolean = false;
+  readonly #hasLine: boolean = true;
   readonly #host: RunHost;
   readonly #retrier: Retrier | undefined;
   readonly #unsubscribe: (() => void) | undefined;
@@ -89,6 +90,7 @@ export class Gate {
     if (observers.length > 0) this.#news = new News(this, timer, parts);
     this.#isLimited = parts.isLimited;
     this.#isShadow = parts.isShadow;
+    this.#hasLine = parts.maxWaiting > 0;
     this.#usedAtMs = timer.now();
     this.#entrance = new Entrance(timer, random, {
       algorithm: parts.algorithm,
@@ -118,7 +120,10 @@ export class Gate {
         timer,
         random,
         alarms: this.#entrance.alarms,
+        pausedForMs: () => this.pausedForMs,
         onRetry: (attempt, delayMs) => this.#news?.retried(attempt, delayMs),
+        onDenied: (attempt, deniedBy) => this.#news?.retryDenied(attempt, deniedBy),
+        onLeft: (leftBecause) => this.#news?.left(leftBecause),
       });
     }
     this.#unsubscribe = rate?.subscribe?.(() => this.#entrance.handOver(this.#timer.now()));
@@ -182,8 +187,8 @@ export class Gate {
 
   /** As `run`, but being refused is a result. Everything else rejects as it does there. */
   tryRun<T>(work: Work<T>, options: CallOptions = NO_OPTIONS): Promise<RunResult<T>> {
-    let refusal: Refusal | undefined;
-    const onRefused = (refused: Refusal): void => {
+    let refusal: ThrottledError | undefined;
+    const onRefused = (refused: ThrottledError): void => {
       refusal = refused;
     };
     const run: Promise<T> =
@@ -196,7 +201,8 @@ export class Gate {
     return run.then(
       (value) => ({ value }),
       (error: unknown) => {
-        if (refusal === undefined) throw error;
+        // A refused retry gives back what there was before it.
+        if (refusal === undefined || error !== refusal) throw error;
         return { refused: refusal.reason, retryAfterMs: refusal.retryAfterMs };
       },
     );
@@ -247,7 +253,7 @@ export class Gate {
   /** As `acquire` with `wait: false`, and at once. */
   tryAcquire(options: CallOptions = NO_OPTIONS): Admission {
     const nowMs = this.#timer.now();
-    const call = readCall(options, nowMs);
+    const call = { ...readCall(options, nowMs), wait: false };
     this.#requireOpen(call);
     const permit = this.#enter(call, nowMs);
     if (permit !== undefined) return { permit: new GatePermit(this.#host, permit) };
@@ -262,7 +268,9 @@ export class Gate {
 
   /** Ends a pause before its time. */
   resume(): void {
-    this.#entrance.resume(this.#timer.now());
+    const nowMs = this.#timer.now();
+    if (this.#entrance.endPause(nowMs)) this.#news?.resumed(nowMs);
+    this.#entrance.handOver(nowMs);
   }
 
   /**
@@ -296,10 +304,24 @@ export class Gate {
       return permit;
     }
     if (!this.#isShadow) return undefined;
-    this.#refuse(call, nowMs, "door");
+    this.#tellShadow(call, nowMs);
     const forced = this.#entrance.forceEnter(call, nowMs);
     this.#news?.admitted(forced, 0);
     return forced;
+  }
+
+  /**
+   * Tells what would have become of a call. How long the line would have been is not known, since
+   * everybody has gone ahead: only one with no places at all is found full.
+   */
+  #tellShadow(call: Call, nowMs: number): void {
+    const news = this.#news;
+    if (news === undefined) return;
+    const hold = this.#entrance.holdOf(call, nowMs);
+    if (!call.wait) this.#refuse(call, nowMs, "door");
+    else if (isInVain(call, hold, nowMs)) this.#refuse(call, nowMs, "in-vain");
+    else if (!this.#hasLine) this.#refuse(call, nowMs, "full");
+    else news.held(hold.reason, nowMs);
   }
 
   #waitFor(call: Call, nowMs: number, arrival: Arrival): void {
@@ -390,18 +412,18 @@ export class Gate {
   #measure(permit: Permit, verdict: Verdict): void {
     const nowMs = this.#timer.now();
     this.#note(permit, verdict, nowMs);
-    this.#news?.ended(permit, verdict, nowMs);
+    this.#news?.measured(permit, verdict, nowMs);
     permit.measure(verdict.outcome, nowMs);
     this.#entrance.onPermitBack(nowMs);
   }
 
   #end(permit: Permit, verdict: Verdict): void {
     const nowMs = this.#timer.now();
-    if (!permit.isMeasured) {
+    if (permit.isMeasured) this.#news?.returned(permit, nowMs);
+    else {
       this.#note(permit, verdict, nowMs);
       this.#news?.ended(permit, verdict, nowMs);
     }
-    this.#entrance.refuseLate(nowMs);
     permit.end(verdict.outcome, nowMs);
     this.#entrance.onPermitBack(nowMs);
   }

@@ -76,6 +76,51 @@ test("close closes them all, and those that come", async () => {
   expect(timer.sleeping).toBe(0);
 });
 
+test("a gate on a rate of the caller's own is forgotten, since that rate goes on", async () => {
+  const { gates, timer } = setUp({
+    maxKeys: 1,
+    gate: { rate: { reason: "fleet-share", tryTake: () => true, pauseMs: () => 0 } },
+  });
+  await gates.for("a").run(() => 1);
+  await timer.advance(10);
+  expect(gates.for("b").name).toBe("b");
+});
+
+test("gates with times of their own are judged by those", async () => {
+  const timers = new Map(["a", "b", "c"].map((key) => [key, new VirtualTimer()]));
+  const gates = createGates({
+    maxKeys: 2,
+    gate: (key) => ({ runtime: { timer: timers.get(key) ?? new VirtualTimer() } }),
+  });
+  for (const key of ["a", "b"]) await gates.for(key).run(() => 1);
+  await timers.get("b")?.advance(1000);
+  gates.for("c");
+  expect([...gates.entries()].map(([key]) => key)).toEqual(["a", "c"]);
+});
+
+test("while none is idle, the gates are not all looked at for every newcomer", async () => {
+  const { gates, timer } = setUp({ maxKeys: 100 });
+  for (let i = 0; i < 100; i++) void gates.for(`${i}`).run(() => new Promise(() => undefined));
+  let looks = 0;
+  for (const [, gate] of gates.entries()) {
+    const idleMs = gate.idleMs.bind(gate);
+    gate.idleMs = (nowMs) => {
+      looks++;
+      return idleMs(nowMs);
+    };
+  }
+  for (let i = 0; i < 1000; i++) expect(gates.for(`new ${i}`).name).toBe("overflow");
+  expect(looks).toBeLessThan(100 + 3 * 1000);
+  looks = 0;
+  await timer.advance(10);
+  gates.for("later");
+  expect(looks).toBeGreaterThanOrEqual(100);
+});
+
+test("an option that is misspelt is refused", () => {
+  expect(() => createGates({ maxKey: 1 } as never)).toThrow(/no option "maxKey"/);
+});
+
 test.each([{ maxKeys: 0 }, { idleMs: -1 }, { gate: { concurrency: 0 } }])(
   "refuses %j at once",
   (options) => {
@@ -94,7 +139,7 @@ test("a gate with calls that wait to be tried again is in use", async () => {
   const parked = gates.for("a").run(() => "answer");
   await timer.advance(0);
   expect(gates.for("a").parked).toBe(1);
-  gates.for("b");
+  expect(gates.for("b").name).toBe("overflow");
   await timer.advance(60_000);
   expect(await parked).toBe("answer");
 });

@@ -2,6 +2,7 @@ import { requireDuration, requireWhole } from "@sluice/core";
 import type { Clock } from "@sluice/core";
 import { systemTimer } from "@sluice/core/system";
 import { Gate } from "./gate.ts";
+import { requireKnownKeys } from "./known-keys.ts";
 import type { GateOptions } from "./options.ts";
 
 /** How many gates are kept, and for how long. */
@@ -22,6 +23,15 @@ const MAX_KEYS = 1_000_000;
 /** Gates looked at for each that comes: twice as many as arrive, so the sweep catches up. */
 const SWEEP_PER_NEW_KEY = 2;
 
+/** While none is idle, all gates are looked at no more often. */
+const LOOK_AGAIN_MS = 10;
+
+const KEYS: ReadonlySet<string> = new Set([
+  "gate",
+  "maxKeys",
+  "idleMs",
+] satisfies (keyof GatesOptions)[]);
+
 /** Builds a gate per key, as keys come. */
 export function createGates(options: GatesOptions = {}): GateMap {
   return new GateMap(options);
@@ -31,28 +41,31 @@ export function createGates(options: GatesOptions = {}): GateMap {
  * One gate per key, made when the key first comes and forgotten when it has been idle for long.
  * Nothing ticks: idle gates are looked for when a new one is made.
  *
- * A gate is only forgotten while nothing is in flight, nobody waits, no pause is on and its rate
- * has gathered all it can, so forgetting lets nobody do more; what it has learnt of its peer is
+ * A gate is only forgotten while nothing is in flight, nobody waits, in line or parked, no pause is on
+ * and its rate has gathered all it can, so forgetting lets nobody do more; what it has learnt of its peer is
  * lost. When there are `maxKeys`, the one idle longest goes at once; if none is idle, newcomers
  * share one more gate, named `overflow`, until there is room: memory stays bounded.
  */
 export class GateMap {
   readonly #optionsOf: (key: string) => GateOptions;
-  readonly #clock: Clock;
   readonly #maxKeys: number = 0;
   readonly #idleMs: number = 0;
   readonly #gates = new Map<string, Gate>();
   #sweep: Iterator<[string, Gate]>;
   #overflow: Gate | undefined;
+  /** Time as the overflow gate has it. */
+  #overflowClock: Clock = systemTimer;
+  #lookAgainAtMs = 0;
   #isClosed = false;
 
-  constructor({ gate = {}, maxKeys = 1000, idleMs = 300_000 }: GatesOptions = {}) {
+  constructor(options: GatesOptions = {}) {
+    requireKnownKeys("keys", options, KEYS);
+    const { gate = {}, maxKeys = 1000, idleMs = 300_000 } = options;
     requireWhole("maxKeys", maxKeys, 1, MAX_KEYS);
     requireDuration("idleMs", idleMs);
     // One that every key shares is checked now rather than at the first call.
     if (typeof gate === "object") new Gate(gate).close();
     this.#optionsOf = typeof gate === "function" ? gate : () => gate;
-    this.#clock = (typeof gate === "object" ? gate.runtime?.timer : undefined) ?? systemTimer;
     this.#maxKeys = maxKeys;
     this.#idleMs = idleMs;
     this.#sweep = this.#gates.entries();
@@ -82,15 +95,31 @@ export class GateMap {
 
   #admit(key: string): Gate {
     for (let i = 0; i < SWEEP_PER_NEW_KEY; i++) this.#sweepOne();
-    if (this.#gates.size >= this.#maxKeys && !this.#forgetIdlest())
-      return (this.#overflow ??= this.#create("overflow"));
-    const gate = this.#create(key);
+    if (this.#gates.size >= this.#maxKeys && !this.#makeRoom()) return this.#overflowGate();
+    const gate = this.#create(key, this.#optionsOf(key));
     this.#gates.set(key, gate);
     return gate;
   }
 
-  #create(key: string): Gate {
-    const options = this.#optionsOf(key);
+  #overflowGate(): Gate {
+    if (this.#overflow !== undefined) return this.#overflow;
+    const options = this.#optionsOf("overflow");
+    this.#overflowClock = options.runtime?.timer ?? systemTimer;
+    this.#overflow = this.#create("overflow", options);
+    return this.#overflow;
+  }
+
+  /** Looks at every gate; after a look in vain not again at once, however many newcomers there are. */
+  #makeRoom(): boolean {
+    if (this.#overflow !== undefined && this.#overflowClock.now() < this.#lookAgainAtMs)
+      return false;
+    if (this.#forgetIdlest()) return true;
+    this.#overflowGate();
+    this.#lookAgainAtMs = this.#overflowClock.now() + LOOK_AGAIN_MS;
+    return false;
+  }
+
+  #create(key: string, options: GateOptions): Gate {
     const name = options.name === undefined ? key : `${options.name}:${key}`;
     const gate = new Gate({ ...options, name });
     if (this.#isClosed) gate.close();
@@ -111,9 +140,9 @@ export class GateMap {
 
   #forgetIdlest(): boolean {
     let idlest: { key: string; gate: Gate; idleMs: number } | undefined;
-    const nowMs = this.#clock.now();
     for (const [key, gate] of this.#gates) {
-      const idleMs = gate.idleMs(nowMs);
+      // By its own clock: each gate may have another.
+      const idleMs = gate.idleMs();
       if (idleMs !== undefined && !(idlest !== undefined && idlest.idleMs >= idleMs))
         idlest = { key, gate, idleMs };
     }

@@ -1,6 +1,6 @@
 import type { BusyThrottle, Clock, LimitDecision, Permit, Reason } from "@sluice/core";
 import type { Verdict } from "../outcome/verdict.ts";
-import type { GateEvent, GateObserver, RefusedAt } from "./event.ts";
+import type { DeniedBy, GateEvent, GateObserver, LeftBecause, RefusedAt } from "./event.ts";
 import type { Arrival } from "./place.ts";
 import type { Refusal } from "./throttled-error.ts";
 
@@ -43,7 +43,10 @@ export class News {
         this.refused(refusal, refusedAt);
         arrival.onRefused(refusal, refusedAt);
       },
-      onGivenUp: (why) => arrival.onGivenUp(why),
+      onGivenUp: (why, leftBecause) => {
+        this.left(leftBecause);
+        arrival.onGivenUp(why, leftBecause);
+      },
     };
   }
 
@@ -55,7 +58,11 @@ export class News {
 
   held(reason: Reason, atMs: number): void {
     const { name: gate, waiting } = this.#gate;
-    this.#tell({ type: "held", gate, atMs, reason, waiting });
+    this.#tell({ type: "held", gate, atMs, reason, waiting, isShadow: this.#isShadow });
+  }
+
+  left(leftBecause: LeftBecause): void {
+    this.#tell({ type: "left", gate: this.#gate.name, atMs: this.#clock.now(), leftBecause });
   }
 
   refused({ reason, retryAfterMs }: Refusal, refusedAt: RefusedAt): void {
@@ -65,11 +72,21 @@ export class News {
     this.#tell({ type: "refused", gate, atMs, reason, refusedAt, retryAfterMs, isShadow });
   }
 
+  /** What became of an attempt is known; its permit stays out. */
+  measured(permit: Permit, verdict: Verdict, atMs: number): void {
+    this.#ended(permit, verdict, { atMs, inFlight: this.#gate.inFlight });
+  }
+
   /** Told before the permit comes back, so that it is not told after what that sets off. */
-  ended(permit: Permit, { outcome }: Verdict, atMs: number): void {
+  ended(permit: Permit, verdict: Verdict, atMs: number): void {
+    this.#ended(permit, verdict, { atMs, inFlight: this.#gate.inFlight - permit.weight });
+  }
+
+  /** The permit of an attempt that was measured comes back; told as early as `ended` is. */
+  returned({ weight, startedAtMs }: Permit, atMs: number): void {
     const { name: gate } = this.#gate;
-    const inFlight = this.#gate.inFlight - permit.weight;
-    this.#tell({ type: "ended", gate, atMs, outcome, rttMs: atMs - permit.startedAtMs, inFlight });
+    const inFlight = this.#gate.inFlight - weight;
+    this.#tell({ type: "returned", gate, atMs, heldMs: atMs - startedAtMs, inFlight });
   }
 
   decided(decision: LimitDecision): void {
@@ -80,8 +97,17 @@ export class News {
     this.#tell({ type: "paused", gate: this.#gate.name, atMs, reason: "retry-after", pauseMs });
   }
 
+  resumed(atMs: number): void {
+    this.#tell({ type: "resumed", gate: this.#gate.name, atMs });
+  }
+
   retried(attempt: number, delayMs: number): void {
     this.#tell({ type: "retry", gate: this.#gate.name, atMs: this.#clock.now(), attempt, delayMs });
+  }
+
+  retryDenied(attempt: number, deniedBy: DeniedBy): void {
+    const gate = this.#gate.name;
+    this.#tell({ type: "retry-denied", gate, atMs: this.#clock.now(), attempt, deniedBy });
   }
 
   /** Tells of a cut, if the last answer was the reason for one. */
@@ -92,6 +118,15 @@ export class News {
     if (move !== "cut" || limit >= limitBefore) return;
     const gate = this.#gate.name;
     this.#tell({ type: "cut", gate, atMs, reason: "peer-busy", limit, limitBefore });
+  }
+
+  #ended(
+    { startedAtMs }: Permit,
+    { outcome, scope }: Verdict,
+    { atMs, inFlight }: { readonly atMs: number; readonly inFlight: number },
+  ): void {
+    const rttMs = atMs - startedAtMs;
+    this.#tell({ type: "ended", gate: this.#gate.name, atMs, outcome, scope, rttMs, inFlight });
   }
 
   #tell(event: GateEvent): void {

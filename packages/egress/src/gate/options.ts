@@ -22,6 +22,7 @@ import { readRate } from "../rate-setting.ts";
 import type { RateSetting } from "../rate-setting.ts";
 import type { Verdict } from "../outcome/verdict.ts";
 import type { GateObserver } from "./event.ts";
+import { requireKnownKeys } from "./known-keys.ts";
 import { LocalRate } from "./rate-source.ts";
 import type { RateSource } from "./rate-source.ts";
 
@@ -92,6 +93,24 @@ const KEYS: ReadonlySet<string> = new Set([
   "runtime",
 ] satisfies (keyof GateOptions)[]);
 
+const RUNTIME_KEYS: ReadonlySet<string> = new Set([
+  "timer",
+  "random",
+  "wallClock",
+] satisfies (keyof GateRuntime)[]);
+
+const ADAPTIVE_KEYS: ReadonlySet<string> = new Set([
+  "algorithm",
+  "initialLimit",
+  "limitMax",
+] satisfies (keyof AdaptiveOptions)[]);
+
+const RATE_KEYS: ReadonlySet<string> = new Set([
+  "limit",
+  "periodMs",
+  "burst",
+] satisfies (keyof Exclude<RateSetting, string>)[]);
+
 const MAX_WAITING = 10_000_000;
 
 /** More than can ever be in flight. */
@@ -115,8 +134,8 @@ export interface GateParts {
 
 /** Checks the options and builds the parts; a `ConfigError` says what would be right. */
 export function readGateOptions(options: GateOptions): GateParts {
-  for (const key of Object.keys(options))
-    if (!KEYS.has(key)) throw new ConfigError(`a gate has no option "${key}"`);
+  requireKnownKeys("a gate", options, KEYS);
+  if (options.runtime !== undefined) requireKnownKeys("runtime", options.runtime, RUNTIME_KEYS);
   const { name = "gate", concurrency = "none", maxWaiting = 1000, shadow = false } = options;
   const {
     timer = systemTimer,
@@ -157,6 +176,7 @@ function algorithmOf(concurrency: ConcurrencySetting, random: Random): LimitAlgo
 }
 
 function adaptiveOf(options: AdaptiveOptions, random: Random): LimitAlgorithm {
+  requireKnownKeys("concurrency", options, ADAPTIVE_KEYS);
   const { algorithm = "sluice", ...bounds } = options;
   switch (algorithm) {
     case "sluice":
@@ -175,6 +195,7 @@ function adaptiveOf(options: AdaptiveOptions, random: Random): LimitAlgorithm {
 function rateOf(setting: GateOptions["rate"], timer: Timer): RateSource | undefined {
   if (setting === undefined) return undefined;
   if (typeof setting === "object" && "tryTake" in setting) return setting;
+  if (typeof setting === "object") requireKnownKeys("rate", setting, RATE_KEYS);
   return new LocalRate(timer, readRate("rate", setting));
 }
 

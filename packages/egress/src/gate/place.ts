@@ -1,7 +1,7 @@
 import type { Permit, PermitWaiter, Waiter } from "@sluice/core";
 import type { Alarms, Sleeper } from "./alarms.ts";
 import type { Call } from "./call-options.ts";
-import type { RefusedAt } from "./event.ts";
+import type { LeftBecause, RefusedAt } from "./event.ts";
 import type { Refusal } from "./throttled-error.ts";
 
 /** What becomes of a call that waits: one of these, once. None may throw. */
@@ -9,7 +9,7 @@ export interface Arrival {
   onPermit(permit: Permit, waitedMs: number): void;
   onRefused(refusal: Refusal, refusedAt: RefusedAt): void;
   /** Its caller gave it up, or the gate was closed: what the caller is told. */
-  onGivenUp(why: unknown): void;
+  onGivenUp(why: unknown, leftBecause: LeftBecause): void;
 }
 
 /** Who keeps the line that places are in. */
@@ -18,8 +18,10 @@ export interface PlaceKeeper {
   /** A place got its permit. */
   onGone(place: Place): void;
   /** Its caller does not want it any more. */
-  giveUp(place: Place, why: unknown): void;
+  giveUp(place: Place, why: unknown, leftBecause: LeftBecause): void;
   refuse(place: Place, nowMs: number, refusedAt: RefusedAt): void;
+  /** It is out of the line already, with nothing. */
+  turnAway(place: Place, nowMs: number, refusedAt: RefusedAt): void;
 }
 
 /** A call in line. It rings at its deadline and listens to its caller's signal. */
@@ -72,11 +74,20 @@ export class Place implements PermitWaiter, Sleeper {
     this.arrival.onPermit(permit, permit.startedAtMs - this.sinceMs);
   }
 
+  /** The deadline has passed, though nobody has rung yet: so nothing starts that is not wanted. */
+  isLate(nowMs: number): boolean {
+    return this.isInVain(nowMs);
+  }
+
+  onLate(nowMs: number): void {
+    this.#keeper.turnAway(this, nowMs, "deadline");
+  }
+
   ring(nowMs: number): void {
     this.#keeper.refuse(this, nowMs, "deadline");
   }
 
   handleEvent(): void {
-    this.#keeper.giveUp(this, this.#signal?.reason);
+    this.#keeper.giveUp(this, this.#signal?.reason, "aborted");
   }
 }

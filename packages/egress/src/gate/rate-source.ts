@@ -24,34 +24,52 @@ export interface RateSource {
   subscribe?(wake: () => void): () => void;
 }
 
-/** A rate of this process alone: the share of a pool of one. */
+/** Counts are exact up to here. */
+const COUNT_MAX = 2 ** 53;
+
+/**
+ * A rate of this process alone: the share of a pool of one.
+ *
+ * A bucket tells how long until its next whole token counted from the last one, not from now. So it
+ * counts in parts of a token that take at most a millisecond each: nobody waits longer than that for
+ * what is there, or is refused for what would have come in time.
+ */
 export class LocalRate implements RateSource {
   readonly reason = "fleet-share";
   /** A full bucket lets even more pass. */
   readonly countMax: number = 0;
   readonly #bucket: TokenBucket;
+  readonly #partsPerToken: number = 1;
 
   constructor(clock: Clock, { limit, periodMs, burst }: Rate) {
+    const wanted = Math.ceil(periodMs / limit);
+    const most = Math.floor(COUNT_MAX / Math.max(limit, burst));
+    const partsPerToken = Math.min(wanted, most);
     this.countMax = burst;
+    this.#partsPerToken = partsPerToken;
     this.#bucket = new TokenBucket(clock, {
-      rate: limit,
+      rate: limit * partsPerToken,
       periodMs,
-      capacity: burst,
-      initialTokens: burst,
+      capacity: burst * partsPerToken,
+      initialTokens: burst * partsPerToken,
       // Always current: a pause that has passed is never followed by another one for the same token.
       resolutionMs: 0,
     });
   }
 
   tryTake(count: number, nowMs: number): boolean {
-    return this.#bucket.tryAcquire(count, nowMs);
+    return this.#bucket.tryAcquire(this.#parts(count), nowMs);
   }
 
   pauseMs(count: number, nowMs: number): number {
-    return this.#bucket.pauseMs(count, nowMs);
+    return this.#bucket.pauseMs(this.#parts(count), nowMs);
   }
 
   isFull(nowMs: number): boolean {
     return this.#bucket.tokens(nowMs) >= this.#bucket.capacity;
+  }
+
+  #parts(count: number): number {
+    return Math.min(count * this.#partsPerToken, COUNT_MAX);
   }
 }

@@ -10,13 +10,17 @@ import type { Settled } from "./options.ts";
 import { DeadlineError, ThrottledError } from "./throttled-error.ts";
 import type { Refusal } from "./throttled-error.ts";
 
-/** What is called through a gate. It gets a signal only if it declares a parameter for it. */
+/**
+ * What is called through a gate. With a deadline or a signal it gets one that is aborted when its
+ * caller no longer waits. Without, one that never is, and unless it declares a parameter for it, one
+ * that all such functions share.
+ */
 export type Work<T> = (signal: AbortSignal) => T | PromiseLike<T>;
 
 /** For what is built on a gate: how to follow a call more closely than its promise tells. */
 export interface RunHooks<T> {
   /** The call is refused: its promise rejects with this. */
-  onRefused?(refusal: Refusal): void;
+  onRefused?(error: ThrottledError): void;
   /** What the attempt was judged to be, before its promise settles. */
   onVerdict?(verdict: Verdict): void;
   /**
@@ -86,8 +90,9 @@ export class Run<T> implements Arrival, Sleeper {
   }
 
   onRefused(refusal: Refusal): void {
-    this.#order.hooks.onRefused?.(refusal);
-    this.#answered()?.reject(new ThrottledError(this.#host.name, refusal));
+    const error = new ThrottledError(this.#host.name, refusal);
+    this.#order.hooks.onRefused?.(error);
+    this.#answered()?.reject(error);
   }
 
   onGivenUp(why: unknown): void {
@@ -114,7 +119,7 @@ export class Run<T> implements Arrival, Sleeper {
   #signal(): AbortSignal {
     const { work, call } = this.#order;
     if (call.deadlineAtMs === undefined) return call.signal ?? signalFor(work);
-    if (work.length === 0) return NEVER;
+    // Also for a function that seems to take none: a rest parameter, say, does not count.
     this.#controller = new AbortController();
     return this.#controller.signal;
   }

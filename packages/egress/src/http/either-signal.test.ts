@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { eitherSignal } from "./either-signal.ts";
 
 test.each([0, 1])("a signal of two is aborted by either, and for its reason", (which) => {
@@ -19,4 +19,15 @@ test.each([0, 1])("a signal of two is aborted from the start if one of them is",
   const signal = eitherSignal(sources[0].signal, sources[1].signal);
   expect(signal.aborted).toBe(true);
   expect(signal.reason).toBe("before");
+});
+
+test("a signal leads all that follow it, by one listener", () => {
+  const source = new AbortController();
+  const add = vi.spyOn(source.signal, "addEventListener");
+  const signals = Array.from({ length: 20 }, () =>
+    eitherSignal(source.signal, new AbortController().signal),
+  );
+  expect(add).toHaveBeenCalledTimes(1);
+  source.abort();
+  expect(signals.every(({ aborted }) => aborted)).toBe(true);
 });

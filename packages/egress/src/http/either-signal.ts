@@ -1,8 +1,11 @@
 /** What aborts a signal of `eitherSignal`, for as long as somebody has that signal. */
 const controllers = new WeakMap<AbortSignal, AbortController>();
 
-/** Takes the listeners of signals that nobody has any more off their sources. */
-const unused = new FinalizationRegistry<() => void>((release) => release());
+/** The signals that follow a source, one listener for all of them: many make Node warn of a leak. */
+const followers = new WeakMap<AbortSignal, Set<WeakRef<AbortSignal>>>();
+
+/** Makes the sources forget signals that nobody has any more. */
+const unused = new FinalizationRegistry<() => void>((forget) => forget());
 
 /**
  * A signal that is aborted with the first of the two. Nothing of it stays with either of them once
@@ -21,11 +24,22 @@ export function eitherSignal(one: AbortSignal, other: AbortSignal): AbortSignal 
 }
 
 function follow(source: AbortSignal, signal: AbortSignal): void {
+  const all = followers.get(source) ?? lead(source);
   const follower = new WeakRef(signal);
-  const abort = (): void => {
-    const left = follower.deref();
-    if (left !== undefined) controllers.get(left)?.abort(source.reason);
+  all.add(follower);
+  unused.register(signal, () => all.delete(follower));
+}
+
+function lead(source: AbortSignal): Set<WeakRef<AbortSignal>> {
+  const all = new Set<WeakRef<AbortSignal>>();
+  followers.set(source, all);
+  const abortAll = (): void => {
+    for (const follower of all) {
+      const signal = follower.deref();
+      if (signal !== undefined) controllers.get(signal)?.abort(source.reason);
+    }
+    all.clear();
   };
-  source.addEventListener("abort", abort, { once: true });
-  unused.register(signal, () => source.removeEventListener("abort", abort));
+  source.addEventListener("abort", abortAll, { once: true });
+  return all;
 }

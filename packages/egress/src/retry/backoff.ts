@@ -1,5 +1,6 @@
 import { InvariantError, requireNumber } from "@sluice/core";
 import type { Random } from "@sluice/core";
+import { requireKnownKeys } from "../gate/known-keys.ts";
 
 export interface BackoffOptions {
   /** Longest delay before the first retry; 100 unless given. */
@@ -12,10 +13,7 @@ export interface BackoffOptions {
 
 const DEFAULTS: Required<BackoffOptions> = { baseMs: 100, factor: 2, maxMs: 30_000 };
 
-/** A word of the peer is stretched by at most this part of it, ... */
-const STRETCH = 0.1;
-/** ... and by at most this: enough to spread a crowd, and short beside an hour's pause. */
-const STRETCH_MAX_MS = 10_000;
+const KEYS: ReadonlySet<string> = new Set(Object.keys(DEFAULTS));
 
 /**
  * Delay before a retry; `attempt` 1 is the first one. Drawn evenly from nothing up to a bound that
@@ -30,13 +28,9 @@ export function backoffMs(attempt: number, options: BackoffOptions, random: Rand
   return random.next() * Math.min(baseMs * growth, maxMs);
 }
 
-/** The pause that a peer asked for, or up to a tenth (at most 10 s) more. Never less. */
-export function atLeastMs(pauseMs: number, random: Random): number {
-  return pauseMs + random.next() * Math.min(pauseMs * STRETCH, STRETCH_MAX_MS);
-}
-
 /** Throws a ConfigError for settings of which no delay could be made. */
 export function requireBackoff(options: BackoffOptions): void {
+  requireKnownKeys("backoff", options, KEYS);
   const { baseMs, factor, maxMs } = { ...DEFAULTS, ...options };
   requireNumber("baseMs", baseMs, 0, 3_600_000);
   requireNumber("factor", factor, 1, 10);

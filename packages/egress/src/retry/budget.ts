@@ -1,5 +1,6 @@
 import { requireNumber } from "@sluice/core";
 import type { Clock } from "@sluice/core";
+import { requireKnownKeys } from "../gate/known-keys.ts";
 
 export interface RetryBudgetOptions {
   /** Retries per first attempt; 0.2 unless given. */
@@ -9,6 +10,12 @@ export interface RetryBudgetOptions {
   /** How long a first attempt stands for retries; 10 000 unless given. */
   readonly ttlMs?: number;
 }
+
+const KEYS: ReadonlySet<string> = new Set([
+  "ratio",
+  "minPerSecond",
+  "ttlMs",
+] satisfies (keyof RetryBudgetOptions)[]);
 
 /** What is forgotten, is forgotten a tenth of the ttl at a time. */
 const SLICES = 10;
@@ -35,6 +42,7 @@ export class RetryBudget {
   #slice: number;
 
   constructor(clock: Clock, options: RetryBudgetOptions = {}) {
+    requireKnownKeys("budget", options, KEYS);
     const { ratio = 0.2, minPerSecond = 10, ttlMs = 10_000 } = options;
     requireNumber("ratio", ratio, 0, 10);
     requireNumber("minPerSecond", minPerSecond, 0, 1_000_000);

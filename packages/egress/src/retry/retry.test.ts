@@ -1,6 +1,7 @@
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { describe, expect, test } from "vitest";
+import type { CallOptions } from "../gate/call-options.ts";
 import type { GateEvent } from "../gate/event.ts";
 import { createGate } from "../gate/gate.ts";
 import type { GateOptions } from "../gate/options.ts";
@@ -171,6 +172,119 @@ test("a closed gate answers the parked", async () => {
   await expect(run).rejects.toMatchObject({ code: "CLOSED" });
   await timer.advance(0);
   expect(timer.sleeping).toBe(0);
+});
+
+/** The first attempt comes to `first`; when it would be made again, there is no place any more. */
+function refusedLater(first: () => Promise<Verdict>) {
+  const all = setUp({ backoff: { baseMs: 10 } }, { concurrency: 1, maxWaiting: 0 });
+  let calls = 0;
+  const work = (): Promise<Verdict> => {
+    calls++;
+    return first();
+  };
+  const fill = async (): Promise<void> => {
+    await all.timer.advance(0);
+    expect(all.gate.parked).toBe(1);
+    void all.gate.run(() => new Promise(() => undefined));
+    await all.timer.advance(10);
+    expect(calls).toBe(1);
+  };
+  return { ...all, work, fill };
+}
+
+describe("a retry that the gate refuses", () => {
+  const error = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+
+  test("leaves its caller the answer that there was", async () => {
+    const { gate, work, fill } = refusedLater(() => Promise.resolve(OVERLOADED));
+    const run = gate.run(work);
+    await fill();
+    expect(await run).toBe(OVERLOADED);
+  });
+
+  test("leaves its caller the error that there was", async () => {
+    const { gate, work, fill } = refusedLater(() => Promise.reject(error));
+    const run = gate.run(work).catch((caught: unknown) => caught);
+    await fill();
+    expect(await run).toBe(error);
+  });
+
+  test.each<[string, () => Promise<Verdict>, object]>([
+    ["a value", () => Promise.resolve(OVERLOADED), { value: { value: OVERLOADED } }],
+    ["an error", () => Promise.reject(error), { error }],
+  ])("is not what tryRun tells, if there was %s", async (_what, first, outcome) => {
+    const { gate, work, fill } = refusedLater(first);
+    const run = gate.tryRun(work).then(
+      (value) => ({ value }),
+      (caught: unknown) => ({ error: caught }),
+    );
+    await fill();
+    expect(await run).toEqual(outcome);
+  });
+
+  test("is told if the answer before it was done away with", async () => {
+    const { gate, work, fill } = refusedLater(() => Promise.resolve(OVERLOADED));
+    const discarded: unknown[] = [];
+    const run = gate.retrier?.run(
+      (attempt, hooks) => gate.runHooked(work, attempt, hooks),
+      {},
+      (value) => discarded.push(value),
+    );
+    const caught = run?.catch((thrown: unknown) => thrown);
+    await fill();
+    expect(await caught).toMatchObject({ code: "THROTTLED" });
+    expect(discarded).toEqual([OVERLOADED]);
+  });
+});
+
+test("a call comes back when the pause of its gate ends, not sooner to stand in line", async () => {
+  const { gate, timer, answers, events } = setUp({}, { maxWaiting: 0 });
+  const runs = Array.from({ length: 20 }, () => gate.run(answers(told(1000), OK), { wait: false }));
+  await timer.advance(1200);
+  expect(new Set(await Promise.all(runs))).toEqual(new Set([OK]));
+  expect(events.filter(({ type }) => type === "held" || type === "refused")).toEqual([]);
+});
+
+describe("observers", () => {
+  test.each<[string, RetryOptions, CallOptions, number]>([
+    ["attempts", { attempts: 1 }, {}, 1],
+    ["budget", { budget: { ratio: 0, minPerSecond: 0 } }, {}, 1],
+    ["max-parked", { maxParked: 0 }, {}, 1],
+    ["deadline", {}, { deadlineMs: 500 }, 1],
+  ])("see that a retry is not made because of its %s", async (deniedBy, retry, call, attempt) => {
+    const { gate, answers, events } = setUp(retry);
+    await gate.run(answers(told(1000)), call);
+    expect(events.at(-1)).toMatchObject({ type: "retry-denied", deniedBy, attempt });
+    expect(events.some(({ type }) => type === "retry")).toBe(false);
+  });
+
+  test.each([WRONG, OK, FAILED])("see nothing denied to %j", async (verdict) => {
+    const { gate, answers, events } = setUp({ attempts: 1 });
+    await gate.run(answers(verdict));
+    expect(events.at(-1)).toMatchObject({ type: "ended" });
+  });
+
+  test("see who leaves while it is parked", async () => {
+    const { gate, timer, answers, events } = setUp();
+    const controller = new AbortController();
+    const run = gate.run(answers(told(1000)), { signal: controller.signal });
+    await timer.advance(10);
+    controller.abort();
+    await expect(run).rejects.toBe(controller.signal.reason);
+    expect(events.at(-1)).toMatchObject({ type: "left", leftBecause: "aborted" });
+  });
+});
+
+test("who gives up between an answer and the wait for the next is answered at once", async () => {
+  const controller = new AbortController();
+  const { gate, timer, answers } = setUp();
+  const run = gate.run(answers(told(3_600_000)), { signal: controller.signal });
+  // The answer is judged by now, and nobody is parked yet.
+  while (gate.pausedForMs === 0) await Promise.resolve();
+  expect(gate.parked).toBe(0);
+  controller.abort();
+  await expect(run).rejects.toBe(controller.signal.reason);
+  expect([gate.parked, timer.sleeping]).toEqual([0, 0]);
 });
 
 test("each attempt is measured by itself, never around the backoff", async () => {

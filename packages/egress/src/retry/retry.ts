@@ -1,10 +1,14 @@
 import { requireWhole } from "@sluice/core";
 import type { Random, Timer } from "@sluice/core";
 import type { Alarms, Sleeper } from "../gate/alarms.ts";
+import { readCall } from "../gate/call-options.ts";
 import type { CallOptions } from "../gate/call-options.ts";
+import type { DeniedBy, LeftBecause } from "../gate/event.ts";
+import { requireKnownKeys } from "../gate/known-keys.ts";
 import type { RunHooks } from "../gate/run.ts";
+import { ThrottledError } from "../gate/throttled-error.ts";
 import type { Verdict } from "../outcome/verdict.ts";
-import { atLeastMs, backoffMs, requireBackoff } from "./backoff.ts";
+import { backoffMs, requireBackoff } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { RetryBudget } from "./budget.ts";
 import type { RetryBudgetOptions } from "./budget.ts";
@@ -25,7 +29,12 @@ export interface RetrierHost {
   readonly timer: Timer;
   readonly random: Random;
   readonly alarms: Alarms;
+  /** How long nothing starts because the peer said so. */
+  readonly pausedForMs: () => number;
   readonly onRetry: (attempt: number, delayMs: number) => void;
+  readonly onDenied: (attempt: number, deniedBy: DeniedBy) => void;
+  /** A call was given up while it was parked. */
+  readonly onLeft: (leftBecause: LeftBecause) => void;
 }
 
 /** One attempt with what is left of the deadline; it tells its verdict before it settles. */
@@ -34,11 +43,25 @@ export type Attempt<T> = (
   hooks: Pick<RunHooks<T>, "onVerdict">,
 ) => Promise<T>;
 
-/** What is done with a value that another attempt replaces. */
+/**
+ * What is done with a value that another attempt is to replace. It is of no use after that, so if the
+ * attempt is then refused, its caller is told of the refusal.
+ */
 export type Discard<T> = (value: T) => void;
+
+const KEYS: ReadonlySet<string> = new Set([
+  "attempts",
+  "budget",
+  "backoff",
+  "idempotent",
+  "maxParked",
+] satisfies (keyof RetryOptions)[]);
 
 const ATTEMPTS_MAX = 100;
 const MAX_PARKED = 1_000_000;
+
+/** So that rounding never brings a call back before the pause has ended. */
+const AFTER_PAUSE_MS = 0.01;
 
 /**
  * Makes failed calls again, within bounds: attempts, a budget of extra load, and calls parked.
@@ -46,8 +69,9 @@ const MAX_PARKED = 1_000_000;
  * Each attempt goes through the gate by itself, with a permit and a measurement of its own; between
  * two of them a call holds nothing but its place among the parked. The deadline is that of the
  * whole call: a retry that could not start before it is not waited for. A peer that is busy itself,
- * while another may serve, is tried again at once; every other failure after the pause that the peer asked
- * for, else after a backoff. A refusal of the gate's own is never retried.
+ * while another may serve, is tried again at once, every other failure after a backoff; but none before
+ * the end of a pause that a peer asked for. A refusal of the gate's own is never retried, and if it is a
+ * retry that is refused, the caller gets what the attempt before it came to.
  */
 export class Retrier {
   readonly #host: RetrierHost;
@@ -60,6 +84,7 @@ export class Retrier {
   #isClosed = false;
 
   constructor(options: RetryOptions, host: RetrierHost) {
+    requireKnownKeys("retry", options, KEYS);
     const { attempts = 3, backoff = {}, budget, idempotent = false, maxParked = 100 } = options;
     requireWhole("retry.attempts", attempts, 1, ATTEMPTS_MAX);
     requireWhole("retry.maxParked", maxParked, 0, MAX_PARKED);
@@ -78,9 +103,10 @@ export class Retrier {
   }
 
   async run<T>(attempt: Attempt<T>, options: CallOptions, discard?: Discard<T>): Promise<T> {
-    const { deadlineMs, idempotent = this.#isIdempotent } = options;
+    const { idempotent = this.#isIdempotent } = options;
     const startedAtMs = this.#host.timer.now();
-    const deadlineAtMs = deadlineMs === undefined ? undefined : startedAtMs + deadlineMs;
+    const { deadlineAtMs } = readCall(options, startedAtMs);
+    let before: Settlement<T> | undefined;
     for (let made = 1; ; made++) {
       let verdict: Verdict | undefined;
       const onVerdict = (judged: Verdict): void => {
@@ -92,10 +118,20 @@ export class Retrier {
       const settled = await settle(attempt({ ...options, ...left }, { onVerdict }));
       // What was refused here was never sent, and must not pay for the retries of others.
       if (made === 1 && verdict !== undefined) this.#budget.deposit(nowMs);
-      const delayMs = this.#delayMs(verdict, made, idempotent, deadlineAtMs);
-      if (delayMs === undefined) return unwrap(settled);
+      if (verdict === undefined)
+        return unwrap((isRefused(settled) ? before : undefined) ?? settled);
+      if (!this.#mayRetry(verdict, idempotent)) return unwrap(settled);
+      const delayMs = this.#delayMs(verdict, made, deadlineAtMs);
+      if (typeof delayMs === "string") {
+        this.#host.onDenied(made, delayMs);
+        return unwrap(settled);
+      }
       this.#host.onRetry(made, delayMs);
-      if ("value" in settled) discard?.(settled.value);
+      before = settled;
+      if ("value" in settled && discard !== undefined) {
+        discard(settled.value);
+        before = undefined;
+      }
       if (delayMs > 0) await this.#park(delayMs, options.signal);
     }
   }
@@ -106,35 +142,36 @@ export class Retrier {
     for (const parked of this.#parked) parked.ring();
   }
 
-  /** How long to wait for the next attempt; undefined if there is to be none. */
-  #delayMs(
-    verdict: Verdict | undefined,
-    made: number,
-    idempotent: boolean,
-    deadlineAtMs: number | undefined,
-  ): number | undefined {
-    if (verdict === undefined || verdict.outcome === "ok" || this.#isClosed) return undefined;
-    if (verdict.retriable === "never" || made >= this.#attempts) return undefined;
-    if (verdict.retriable === "if-idempotent" && !idempotent) return undefined;
-    const delayMs = this.#waitMs(verdict, made);
-    const nowMs = this.#host.timer.now();
-    if (deadlineAtMs !== undefined && nowMs + delayMs >= deadlineAtMs) return undefined;
-    if (delayMs > 0 && this.#parked.size >= this.#maxParked) return undefined;
-    return this.#budget.tryWithdraw(nowMs) ? delayMs : undefined;
+  #mayRetry({ outcome, retriable }: Verdict, idempotent: boolean): boolean {
+    if (outcome === "ok" || this.#isClosed) return false;
+    return retriable === "safe" || (retriable === "if-idempotent" && idempotent);
   }
 
-  #waitMs({ scope, pauseMs }: Verdict, made: number): number {
-    const { random } = this.#host;
-    const toldMs = pauseMs === undefined ? 0 : atLeastMs(pauseMs, random);
-    if (scope === "busy-here") return toldMs;
+  /** How long to wait for the next attempt, or what keeps it from being made. */
+  #delayMs(verdict: Verdict, made: number, deadlineAtMs: number | undefined): number | DeniedBy {
+    if (made >= this.#attempts) return "attempts";
+    const delayMs = this.#waitMs(verdict, made);
+    const nowMs = this.#host.timer.now();
+    if (deadlineAtMs !== undefined && nowMs + delayMs >= deadlineAtMs) return "deadline";
+    if (delayMs > 0 && this.#parked.size >= this.#maxParked) return "max-parked";
+    return this.#budget.tryWithdraw(nowMs) ? delayMs : "budget";
+  }
+
+  #waitMs({ scope }: Verdict, made: number): number {
+    // The peer's word is in it, drawn out by chance once for all who wait: whoever came sooner would
+    // only stand in line.
+    const pauseMs = this.#host.pausedForMs();
+    const pausedMs = pauseMs > 0 ? pauseMs + AFTER_PAUSE_MS : 0;
+    if (scope === "busy-here") return pausedMs;
     // A word of no time at all is leave to come back, not to come back at once for ever.
-    return Math.max(toldMs, backoffMs(made, this.#backoff, random));
+    return Math.max(pausedMs, backoffMs(made, this.#backoff, this.#host.random));
   }
 
   #park(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject: (reason: unknown) => void) => {
       // An event that has come already does not come again.
       if (signal?.aborted === true) {
+        this.#host.onLeft("aborted");
         reject(signal.reason);
         return;
       }
@@ -143,8 +180,12 @@ export class Retrier {
       const parked = new Parked(nowMs + delayMs, signal, (error) => {
         this.#parked.delete(parked);
         alarms.clear(parked);
-        if (error === undefined) resolve();
-        else reject(error.reason);
+        if (error === undefined) {
+          resolve();
+          return;
+        }
+        this.#host.onLeft("aborted");
+        reject(error.reason);
       });
       this.#parked.add(parked);
       alarms.set(parked, nowMs);
@@ -184,6 +225,11 @@ function settle<T>(promise: Promise<T>): Promise<Settlement<T>> {
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
+}
+
+/** Only of an attempt that was not judged: else it is an error that the call itself came to. */
+function isRefused<T>(settled: Settlement<T>): boolean {
+  return "error" in settled && settled.error instanceof ThrottledError;
 }
 
 function unwrap<T>(settled: Settlement<T>): T {
