@@ -211,6 +211,8 @@ export class Entrance implements PlaceKeeper {
   loosen(permit: LoosePermit, nowMs: number): void {
     this.#takeBack(nowMs);
     this.#loose.add(permit);
+    // Whoever waits already has to be woken for it.
+    if (this.#limiter.waiting > 0) this.#armLine(nowMs);
   }
 
   tighten(permit: LoosePermit): void {
