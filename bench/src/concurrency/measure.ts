@@ -52,7 +52,7 @@ export function measure(workload: Workload, contender: Contender, seed: number):
 }
 
 function toMeasures(result: SimulationResult, warmUpMs: number): Measures {
-  const { clients, slices, rttsMs, endsMs, endedBy, elapsedMs } = result;
+  const { clients, slices, rttsMs, endsMs, endedBy, elapsedMs, roundTrips } = result;
   const shares = clients.map(() => 0);
   const warmRttsMs: number[] = [];
   for (const [i, rttMs] of rttsMs.entries()) {
@@ -63,10 +63,10 @@ function toMeasures(result: SimulationResult, warmUpMs: number): Measures {
   }
   warmRttsMs.sort((a, b) => a - b);
   return {
-    goodputPerSecond: (rttsMs.length * 1000) / elapsedMs,
+    goodputPerSecond: (roundTrips.count * 1000) / elapsedMs,
     p99Ms: warmRttsMs[Math.floor(0.99 * warmRttsMs.length)],
     attempts: clients.reduce((total, { stats }) => total + stats.attempts, 0),
-    successes: rttsMs.length,
+    successes: roundTrips.count,
     jain: jainOf(shares),
     okPerSlice: slices.map(({ ok }) => ok),
   };

@@ -16,6 +16,9 @@ const GOODPUT_GOAL = 0.9;
 interface Comparison {
   readonly phase: string;
   readonly what: string;
+  /** Left out at the beginning, and measured after that. */
+  readonly warmUpMs: number;
+  readonly measuredMs: number;
   readonly outcomes: readonly Outcome[];
   /** The fixed setting that ours is measured against. */
   readonly best: string;
@@ -46,6 +49,8 @@ async function compare(phase: Phase): Promise<Comparison> {
   return {
     phase: phase.name,
     what: phase.what,
+    warmUpMs: phase.warmUpMs,
+    measuredMs: phase.durationMs - phase.warmUpMs,
     outcomes: [...outcomes, ours],
     best: best.client,
     goodputRatio: ours.servedPerSecond / best.servedPerSecond,
@@ -62,7 +67,7 @@ function bestOf(outcomes: readonly Outcome[]): Outcome {
   return best;
 }
 
-function phaseText({ phase, what, outcomes }: Comparison): string {
+function phaseText({ phase, what, warmUpMs, measuredMs, outcomes }: Comparison): string {
   const heading = ["", "served/s", "p99 ms", "busy", "failed", "sent/served", "early", "most"];
   const hasOutage = outcomes.some(({ firstAfterMs }) => firstAfterMs !== undefined);
   const rows = outcomes.map((outcome) => [
@@ -77,7 +82,8 @@ function phaseText({ phase, what, outcomes }: Comparison): string {
     ...(hasOutage ? [msText(outcome.firstAfterMs), msText(outcome.backAfterMs)] : []),
   ]);
   const all = hasOutage ? [...heading, "first ms", "back ms"] : heading;
-  return `${phase}: ${what}\n${table(all, rows)}`;
+  const when = `${measuredMs / 1000} s after the first ${warmUpMs / 1000} s`;
+  return `${phase}: ${what}; ${when}\n${table(all, rows)}`;
 }
 
 function summary(phases: readonly Comparison[]): string {

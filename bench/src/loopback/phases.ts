@@ -1,6 +1,6 @@
 import type { ServiceSettings } from "./service.ts";
 
-/** One of the three services, and who is sent against it. */
+/** A service, and who is sent against it. */
 export interface Phase {
   readonly name: string;
   readonly what: string;
@@ -30,17 +30,18 @@ export const PHASES: readonly Phase[] = [
     name: "quota",
     what: "200/s, else 429",
     service: { ...ROOMY, quota: QUOTA },
-    durationMs: 3500,
-    warmUpMs: 1000,
-    fixed: [2, 4, 8, 32],
+    durationMs: 15_000,
+    warmUpMs: 5000,
+    fixed: [4, 8, 32],
   },
   {
     name: "retry-after",
     what: "200/s, else 429 with Retry-After: 1",
     service: { ...ROOMY, quota: { ...QUOTA, retryAfterS: 1 } },
-    durationMs: 4500,
-    warmUpMs: 1000,
-    fixed: [2, 4, 8],
+    // Long enough for what a word costs, and for how rare the words become.
+    durationMs: 30_000,
+    warmUpMs: 6000,
+    fixed: [4, 8],
   },
   {
     name: "restart",

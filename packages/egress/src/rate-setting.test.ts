@@ -44,6 +44,7 @@ test.each([
   { limit: 1, periodMs: Number.POSITIVE_INFINITY },
   { limit: 1, periodMs: 1000, burst: 0 },
   { limit: 1, periodMs: 1000, burst: 0.5 },
+  { limit: 1, periodMs: 1000, brust: 2 } as { limit: number; periodMs: number },
 ])("%o is no rate, and the message names the setting", (setting) => {
   expect(() => readRate("sustained", setting)).toThrow(ConfigError);
   expect(() => readRate("sustained", setting)).toThrow(/^sustained/);

@@ -1,4 +1,5 @@
 import { ConfigError, parseDurationMs, requireWhole } from "@sluice/core";
+import { requireKnownKeys } from "./gate/known-keys.ts";
 
 /**
  * A rate as it is set: `"100/s"`, `"1000/min"`, `"5/10s"`; or in numbers, where `burst`, the most
@@ -14,6 +15,11 @@ export interface Rate {
   readonly periodMs: number;
   readonly burst: number;
 }
+
+const KEYS: ReadonlySet<string> = new Set(["limit", "periodMs", "burst"] satisfies (keyof Exclude<
+  RateSetting,
+  string
+>)[]);
 
 const UNIT_MS = new Map([
   ["ms", 1],
@@ -38,6 +44,7 @@ const PERIOD_MAX_MS = 366 * 86_400_000;
 /** Reads a rate; `name` is for the message of the `ConfigError` if it is none. */
 export function readRate(name: string, setting: RateSetting): Rate {
   const rate = typeof setting === "string" ? parse(name, setting) : setting;
+  requireKnownKeys(name, rate, KEYS);
   const { limit, periodMs, burst = limit } = rate;
   requireWhole(`${name}: limit`, limit, 1, LIMIT_MAX);
   requireWhole(`${name}: burst`, burst, 1, LIMIT_MAX);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import http2 from "node:http2";
 import net from "node:net";
 import type { AddressInfo } from "node:net";
+import { ConfigError } from "@sluice/core";
 import type { LimitAlgorithm } from "@sluice/core";
 import { createInboundLimiter, clientKey, limitHttp } from "@sluice/egress/server";
 import type { InboundLimiter, RequestRules } from "@sluice/egress/server";
@@ -56,6 +57,13 @@ test("it makes its own limiter from options, and answers whether it admitted", a
   );
   expect(await (await fetch(url)).text()).toBe("admitted");
   expect((await fetch(url)).status).toBe(429);
+});
+
+test.each<[string, object]>([
+  ["a rule that is misspelt", { rate: "1/s", exmpt: () => true }],
+  ["a rate beside a limiter", { limiter: createInboundLimiter({ rate: "1/s" }), rate: "1/s" }],
+])("%s is no setting", (_, options) => {
+  expect(() => limitHttp(options as { rate: string })).toThrow(ConfigError);
 });
 
 test("HEAD and OPTIONS count as any other, and a refused HEAD has no body", async () => {

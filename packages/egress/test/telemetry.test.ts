@@ -126,6 +126,8 @@ test("has permits in flight while their bodies are open or their callers have le
     in_flight: 0,
     "attempts ok": 1,
     "attempts failed": 1,
+    // Of what was served alone.
+    observed_rtt: { count: 1, sum: 0 },
     concurrency_actual: { count: 6, sum: 1 + 1 + 2 + 2 + 1 + 0 },
   });
   await shutDown();

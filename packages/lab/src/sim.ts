@@ -1,6 +1,6 @@
 /** Simulated services and clients, for programs that run their own: `@sluice/lab/sim`. */
 export { EventLoop } from "./sim/event-loop.ts";
-export type { EventLoopOptions } from "./sim/event-loop.ts";
+export type { EventLoopOptions, Scheduled } from "./sim/event-loop.ts";
 export { Arrivals } from "./sim/service.ts";
 export type { Answer, Service } from "./sim/service.ts";
 export { TimeWeighted } from "./sim/time-weighted.ts";
@@ -17,6 +17,7 @@ export type {
   Slice,
 } from "./concurrency/simulation.ts";
 export type { Client, RetryOptions } from "./concurrency/client.ts";
+export type { RoundTrips } from "./concurrency/round-trips.ts";
 export { EvenService } from "./overload/even-service.ts";
 export type { BusyService } from "./overload/even-service.ts";
 export { runOverload } from "./overload/simulation.ts";

@@ -172,6 +172,80 @@ test("a run of which nothing is ever served ends, and says so", () => {
   expect([...reportLines(simulation)].at(-1)).toMatch(/0 served .*nothing served/);
 });
 
+const IMPOSSIBLE: readonly [string, string, RegExp][] = [
+  [
+    "answers that take no time",
+    scenario("{ durationS: 1 }", "{ delayMs: 0 }", "timerQuantumMs: 0\n"),
+    /time stands still: more than 5000000 events at one instant; gave up 0 s into the run/,
+  ],
+  [
+    "a queue without end",
+    scenario(
+      "{ durationS: 100, timeoutMs: 500, backoffMs: [0] }",
+      "{ workers: 0, serviceMs: 1 }",
+      "algorithm: 800000\n",
+    ),
+    /more than 3000000 attempts wait in the service; gave up [\d.]+ s into the run/,
+  ],
+  [
+    "attempts that fail at once",
+    scenario(
+      "{ durationS: 1, timeoutMs: 0.001, backoffMs: [0] }",
+      "{ delayMs: 1, concurrency: { limit: 1, action: drop } }",
+      "algorithm: 100\ntimerQuantumMs: 0\n",
+    ),
+    /more than 3000000 attempts reach the service within a second; gave up 0\.\d+ s/,
+  ],
+  [
+    "clients that have more under way than there is memory",
+    scenario(
+      "{ durationS: 100, clients: 10, timeoutMs: 90000 }",
+      "{ delayMs: 50000 }",
+      "algorithm: 1000000\n",
+    ),
+    /more than 3000000 events still to come; gave up 0 s into the run/,
+  ],
+];
+
+test.each(IMPOSSIBLE)("%s: the run is given up, with a reason", (_, text, message) => {
+  const attempt = (): unknown => {
+    try {
+      return run(text);
+    } catch (error) {
+      return error;
+    }
+  };
+  const error = attempt();
+  expect(error).toBeInstanceOf(ConfigError);
+  expect((error as ConfigError).message).toMatch(message);
+});
+
+test("a service that never answers costs nothing to wait for", () => {
+  const text = scenario(
+    "{ durationS: 100, timeoutMs: 1000000000000 }",
+    "{ delayMs: 1000000000000 }",
+    "algorithm: 200\n",
+  );
+  expect(statsOf(text)).toMatchObject({ successes: 0, attempts: 200 });
+});
+
+const served = (clients: number): Stats =>
+  statsOf(
+    scenario(
+      `{ durationS: 5, intervalMs: 100, clients: ${clients}, joinEveryS: 0.001 }`,
+      "{ delayMs: 20 }",
+      "timerQuantumMs: 0\n",
+    ),
+  );
+
+test("a thousand clients are each served as one of them would be", () => {
+  const [one, all] = [served(1), served(1000)];
+  expect(one.successes).toBe(50);
+  // The last begins a second late.
+  expect(all.successes).toBeGreaterThanOrEqual(1000 * (one.successes - 10));
+  expect(all.jain).toBeGreaterThan(0.99);
+});
+
 test("the chart has the limit, the round trip and what was served", () => {
   const svg = run(scenario("{ requests: 50 }", LINK)).svg();
   for (const word of ["in flight", "limit", "round trip", "served", "busy"]) {
@@ -235,6 +309,24 @@ const WRONG: readonly [string, string, number, RegExp][] = [
     scenario("{ requests: 1 }", "{ workers: 1, serviceMs: 5, distribution: pareto }"),
     3,
     /constant or exponential or lognormal/,
+  ],
+  [
+    "more requests than are run",
+    scenario("{ requests: 1000000000 }", LINK),
+    2,
+    /requests is 1000000000; expected a whole number from 1 to 20000000/,
+  ],
+  [
+    "more requests than come by the interval",
+    scenario("{ durationS: 10, clients: 2, intervalMs: 0.000001 }", LINK),
+    2,
+    /client\.intervalMs comes to 20000000000 requests .*at most 30000000/,
+  ],
+  [
+    "a grid of nothing",
+    scenario("{ requests: 1 }", LINK, "timerQuantumMs: 1.0e-300\n"),
+    2,
+    /timerQuantumMs is 1e-300; expected 0, or a number from 0\.001 to 1000/,
   ],
   [
     "half a worker",

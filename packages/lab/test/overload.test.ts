@@ -79,6 +79,19 @@ test("another seed gives another run, the same one the same", () => {
   expect(one).not.toEqual(other);
 });
 
+test("a service that never answers costs nothing to wait for, and its second is counted", () => {
+  const text = overload("offeredPerSecond: 1000\ndurationS: 3").replace(
+    "responseMs: 50",
+    "responseMs: 1000000000000",
+  );
+  const rows = run(text).result.rows as Row[];
+  expect(rows.map(({ offered, ok }) => [offered, ok >= 100])).toEqual([
+    [1000, true],
+    [1000, true],
+    [1000, true],
+  ]);
+});
+
 test("a report tells each phase in a line, and the chart shows capacity and limit", () => {
   const simulation = run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
   const lines = [...reportLines(simulation)].join("\n").split("\n");
@@ -115,7 +128,13 @@ describe("a wrong scenario gets one line with file, line and what would be right
       "too many requests",
       overload("offeredPerSecond: 1000000\ndurationS: 1000"),
       4,
-      /durationS comes to 1000000000 requests .*at most 50000000/,
+      /durationS comes to 1000000000 requests .*at most 40000000/,
+    ],
+    [
+      "too many seconds for its clients",
+      overload("clients: 1000\nofferedPerSecond: 1\ndurationS: 100000"),
+      5,
+      /durationS is 100000; expected at most 10000 with 1000 clients/,
     ],
     [
       "too many requests for our rule",

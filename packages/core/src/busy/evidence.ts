@@ -1,3 +1,5 @@
+import type { Sample, Strays } from "./strays.ts";
+
 /** Share of busy answers that is put up with: a large flow always has some. */
 const TOLERATED_SHARE = 0.01;
 /** Fewer busy answers than this prove nothing. */
@@ -22,6 +24,7 @@ const SAMPLE_SLOW_ANSWERS = 10;
  * the sample does not bear out was a stray burst.
  */
 export class Evidence {
+  readonly #strays: Strays;
   #answers = 0;
   #busy = 0;
   #answersBefore = 0;
@@ -30,20 +33,26 @@ export class Evidence {
   #isSampling = false;
   #strayShare = 0;
 
+  constructor(strays: Strays) {
+    this.#strays = strays;
+  }
+
   /** A suspicion is being looked into. */
   get isSampling(): boolean {
     return this.#isSampling;
   }
 
-  /** Share of busy answers in the window; 0 if they are too few to tell. */
-  get busyShare(): number {
+  /** Share of busy answers in the window beyond the strays; 0 if they are too few to tell. */
+  busyShare(nowMs: number): number {
     const busy = this.#busy + this.#busyBefore;
-    return busy < SHARE_BUSY_MIN ? 0 : busy / (this.#answers + this.#answersBefore);
+    if (busy < SHARE_BUSY_MIN) return 0;
+    const answers = this.#answers + this.#answersBefore;
+    return Math.max(0, busy - byChance(this.#strays.share(nowMs) * answers)) / answers;
   }
 
   /** Share of busy answers while nothing was wrong. */
-  get strayShare(): number {
-    return this.#strayShare;
+  strayShare(nowMs: number): number {
+    return Math.max(this.#strayShare, this.#strays.share(nowMs));
   }
 
   /** Forgets the window, as after a cut: what comes speaks of another rate. */
@@ -51,8 +60,8 @@ export class Evidence {
     this.#begin(nowMs, false);
   }
 
-  /** An answer. If it settles that the peer is busy: the share of requests that it accepts. */
-  onAnswer(isBusy: boolean, nowMs: number, rttMs: number): number | undefined {
+  /** An answer. If it settles that the peer is busy: the sample that does. */
+  onAnswer(isBusy: boolean, nowMs: number, rttMs: number): Sample | undefined {
     this.#answers++;
     if (isBusy) this.#busy++;
     if (this.#isSampling) return this.measured(nowMs, rttMs);
@@ -61,24 +70,25 @@ export class Evidence {
   }
 
   /** The same without an answer: a sample may end because time has passed. */
-  measured(nowMs: number, rttMs: number): number | undefined {
+  measured(nowMs: number, rttMs: number): Sample | undefined {
     if (!this.#isSampling || this.#answers === 0) return undefined;
     const sampleMs = nowMs - this.#sinceMs;
     const isLarge = this.#answers >= SAMPLE_ANSWERS && sampleMs >= rttMs;
     const isLong = this.#answers >= SAMPLE_SLOW_ANSWERS && sampleMs >= SAMPLE_MS;
     if (!isLarge && !isLong && sampleMs < HALF_MAX_MS) return undefined;
-    const busyShare = this.#busy / this.#answers;
-    const isProof = isIntolerable(this.#busy, this.#answers);
+    const sample = { busy: this.#busy, answers: this.#answers };
+    const tolerated = this.#toleratedShare(nowMs) * sample.answers;
+    const isProof = sample.busy > byChance(tolerated);
     // Between the two: a longer sample tells them apart.
-    if (!isProof && busyShare > TOLERATED_SHARE && sampleMs < SAMPLE_MS) return undefined;
+    if (!isProof && sample.busy > tolerated && sampleMs < SAMPLE_MS) return undefined;
     this.reset(nowMs);
-    return isProof ? 1 - busyShare : undefined;
+    return isProof ? sample : undefined;
   }
 
   #watch(nowMs: number): void {
     const busy = this.#busy + this.#busyBefore;
     const answers = this.#answers + this.#answersBefore;
-    if (busy >= BUSY_MIN && isIntolerable(busy, answers)) {
+    if (busy >= BUSY_MIN && busy > byChance(this.#toleratedShare(nowMs) * answers)) {
       this.#begin(nowMs, true);
       return;
     }
@@ -93,6 +103,10 @@ export class Evidence {
     this.#sinceMs = nowMs;
   }
 
+  #toleratedShare(nowMs: number): number {
+    return Math.max(TOLERATED_SHARE, this.#strays.share(nowMs));
+  }
+
   #begin(nowMs: number, isSampling: boolean): void {
     this.#answers = 0;
     this.#busy = 0;
@@ -103,8 +117,7 @@ export class Evidence {
   }
 }
 
-/** More than the tolerated share, and by more than two standard deviations of it. */
-function isIntolerable(busy: number, answers: number): boolean {
-  const tolerated = TOLERATED_SHARE * answers;
-  return busy > tolerated + 2 * Math.sqrt(tolerated);
+/** What chance makes of so many: two standard deviations more. */
+function byChance(count: number): number {
+  return count + 2 * Math.sqrt(count);
 }

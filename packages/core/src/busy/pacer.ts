@@ -13,12 +13,19 @@ export class Pacer {
   #perSecond = 0;
   #tokens = 0;
   #filledAtMs = 0;
+  #hasSpare = false;
+
+  /** Some allowance was lost since the rate was set, because nobody used it. */
+  get hasSpare(): boolean {
+    return this.#hasSpare;
+  }
 
   /** Sets the rate from `nowMs` on. What was saved up stays, as far as the new rate may save. */
   setRate(perSecond: number, nowMs: number): void {
     this.#fill(nowMs);
     this.#perSecond = perSecond;
     this.#tokens = Math.min(this.#tokens, this.#tokensMax());
+    this.#hasSpare = false;
   }
 
   tryTake(nowMs: number): boolean {
@@ -29,17 +36,21 @@ export class Pacer {
   }
 
   pauseMs(nowMs: number): number {
-    this.#fill(nowMs);
-    const lacking = 1 - this.#tokens;
+    const lacking = 1 - this.#tokensAt(nowMs);
     return lacking <= ROUNDING ? 0 : (lacking * 1000) / this.#perSecond;
   }
 
   #fill(nowMs: number): void {
-    const elapsedMs = nowMs - this.#filledAtMs;
-    if (elapsedMs <= 0) return;
-    const tokens = this.#tokens + (elapsedMs * this.#perSecond) / 1000;
-    this.#tokens = Math.min(tokens, this.#tokensMax());
-    this.#filledAtMs = nowMs;
+    const tokens = this.#tokensAt(nowMs);
+    const tokensMax = this.#tokensMax();
+    if (tokens > tokensMax) this.#hasSpare = true;
+    this.#tokens = Math.min(tokens, tokensMax);
+    this.#filledAtMs = Math.max(nowMs, this.#filledAtMs);
+  }
+
+  /** What there would be if any number could be saved up. */
+  #tokensAt(nowMs: number): number {
+    return this.#tokens + (Math.max(0, nowMs - this.#filledAtMs) * this.#perSecond) / 1000;
   }
 
   #tokensMax(): number {

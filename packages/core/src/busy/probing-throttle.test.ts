@@ -91,6 +91,7 @@ test("a burst of three thousand busy answers is one cut, by half at most", () =>
   line.offer(60_000, 1000, never);
   line.offer(60_000, 50, always);
   line.wait(10_000);
+  line.throttle.trySend();
   expect(line.limit).toBeGreaterThanOrEqual(0.5 * 60_000 * 0.98);
   expect(line.limit).toBeLessThan(60_000);
 });
@@ -132,6 +133,35 @@ test("stray busy answers below one in a hundred throttle nothing", () => {
   );
 });
 
+test.each([
+  [0.015, 5000],
+  [0.02, 5000],
+  [0.05, 1000],
+  [0.05, 5000],
+  [0.1, 200],
+  [0.1, 1000],
+  [0.1, 5000],
+  [0.2, 5000],
+])(
+  "busy answers that are %d of all, whatever is sent, hardly throttle %d a second",
+  (share, rate) => {
+    for (const seed of [1, 2, 3]) {
+      const random = new SeededRandom(seed);
+      const line = new Line();
+      const sent = line.offer(rate, 60_000, () => random.next() < share);
+      expect(sent / (60 * rate)).toBeGreaterThan(0.85);
+    }
+  },
+);
+
+test("a peer that gets too much is cut at once although other busy answers are put up with", () => {
+  const random = new SeededRandom(1);
+  const line = new Line();
+  line.offer(5000, 10_000, () => random.next() < 0.05);
+  line.offer(5000, 500, () => random.next() < 0.6);
+  expect(line.limit).toBeLessThan(0.6 * 5000);
+});
+
 test("one or two busy answers throttle nothing, however small the flow", () => {
   const line = new Line();
   let count = 0;
@@ -147,6 +177,29 @@ test("a peer that is always busy gets a request a second, for ever", () => {
     expect(sent).toBeLessThanOrEqual(40);
     expect(line.limit).toBeGreaterThanOrEqual(1);
   }
+});
+
+/** How long after an outage of so many seconds nothing is limited any more. */
+function recoveryMs(outageS: number): number {
+  const line = new Line();
+  line.offer(200, 1000, never);
+  line.offer(200, 1000 * outageS, always);
+  const endedAtMs = line.nowMs;
+  while (line.limit < LIMIT_MAX) line.offer(200, 5, never);
+  return line.nowMs - endedAtMs;
+}
+
+// Before, the rate still falls, and by how much depends on where in a sample the outage ends.
+test("from the lowest rate on, each second that an outage lasts longer makes recovery longer", () => {
+  const dense = Array.from({ length: 44 }, (_, i) => 17 + i);
+  const lengths = [...dense, 75, 90, 120, 200, 300, 600].map(recoveryMs);
+  for (const [i, length] of lengths.slice(1).entries())
+    expect(length).toBeGreaterThan(lengths[i] ?? Number.NaN);
+});
+
+test("an outage of some seconds is recovered from sooner than a long one", () => {
+  const longMs = recoveryMs(20);
+  for (let outageS = 1; outageS < 15; outageS++) expect(recoveryMs(outageS)).toBeLessThan(longMs);
 });
 
 test("an idle client earns nothing: no higher limit, and a burst of some milliseconds", () => {
@@ -245,7 +298,7 @@ test("a pause is exactly as long as the next request has to wait", () => {
   );
 });
 
-test("every call reads the clock once, and not at all if it is told the time", () => {
+test("a call reads the clock once at most, and not at all if it is told the time", () => {
   let readings = 0;
   const throttle = new ProbingBusyThrottle({
     now: () => {
@@ -254,7 +307,6 @@ test("every call reads the clock once, and not at all if it is told the time", (
     },
   });
   const calls: ((nowMs?: number) => unknown)[] = [
-    (nowMs) => throttle.state(nowMs),
     (nowMs) => throttle.pauseMs(nowMs),
     (nowMs) => throttle.trySend(nowMs),
     (nowMs) => throttle.onAnswer(0, true, nowMs),

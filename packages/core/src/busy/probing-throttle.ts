@@ -9,6 +9,8 @@ import { Pacer } from "./pacer.ts";
 import { Probe } from "./probe.ts";
 import { RecentRate } from "../rate/recent-rate.ts";
 import { Rest } from "./rest.ts";
+import { Strays } from "./strays.ts";
+import type { Sample } from "./strays.ts";
 
 /** One probe a second is always allowed, so that a recovery is seen. */
 const RATE_MIN = 1;
@@ -49,8 +51,10 @@ const NUDGE_MAX = 0.1;
  */
 const OTHERS_SHARE = 0.001;
 
-/** Sending so near to the rate of the first cut, unhindered, is full recovery. */
+/** Sending so near to the rate of the first cut, with allowance to spare, is full recovery. */
 const RECOVERED_SHARE = 0.95;
+/** More is tried only if so much of the rate is used: what is kept is twice what was sent at most. */
+const USED_SHARE = 0.5;
 
 const RTT_ALPHA = 0.1;
 
@@ -70,7 +74,8 @@ export class ProbingBusyThrottle implements BusyThrottle {
   readonly #sent: RecentRate;
   readonly #accepted: RecentRate;
   readonly #rtt = new Ewma(RTT_ALPHA);
-  readonly #evidence = new Evidence();
+  readonly #strays = new Strays();
+  readonly #evidence = new Evidence(this.#strays);
   readonly #rest = new Rest();
   readonly #pacer = new Pacer();
   #move: BusyMove = "open";
@@ -84,10 +89,8 @@ export class ProbingBusyThrottle implements BusyThrottle {
   #fullRate = 0;
   /** Answers to requests sent up to here are not judged. */
   #judgedFromMs: number = -Number.MAX_VALUE;
-  #settledAtMs = 0;
-  /** Since then: something was refused here, and something was accepted by the peer. */
-  #isHeld = false;
-  #isAccepted = false;
+  /** When the peer first accepted something that was sent since the last rest began. */
+  #acceptedAtMs: number | undefined;
   #probe: Probe | undefined;
   #step = 0;
   #climbFromMs = 0;
@@ -102,25 +105,18 @@ export class ProbingBusyThrottle implements BusyThrottle {
     this.#accepted = new RecentRate(nowMs);
   }
 
-  state(nowMs: number = this.#clock.now()): BusyState {
-    this.#advance(nowMs);
+  /** As the last request or answer left it; what time alone brings comes with the next. */
+  state(): BusyState {
     return { limit: this.#rate, move: this.#move };
   }
 
   pauseMs(nowMs: number = this.#clock.now()): number {
-    this.#advance(nowMs);
-    if (this.#move === "open") return 0;
-    const pauseMs = this.#pacer.pauseMs(nowMs);
-    if (pauseMs > 0) this.#isHeld = true;
-    return pauseMs;
+    return this.#move === "open" ? 0 : this.#pacer.pauseMs(nowMs);
   }
 
   trySend(nowMs: number = this.#clock.now()): Reason | undefined {
     this.#advance(nowMs);
-    if (this.#move !== "open" && !this.#pacer.tryTake(nowMs)) {
-      this.#isHeld = true;
-      return "peer-busy";
-    }
+    if (this.#move !== "open" && !this.#pacer.tryTake(nowMs)) return "peer-busy";
     this.#sent.record(nowMs, this.#rttMs());
     this.#probe?.onSend(nowMs);
     return undefined;
@@ -129,8 +125,8 @@ export class ProbingBusyThrottle implements BusyThrottle {
   onAnswer(sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {
     this.#advance(nowMs);
     this.#rtt.update(Math.max(0, nowMs - sentAtMs));
-    if (isBusy) this.#rest.onBusy(sentAtMs);
-    else this.#accepted.record(nowMs, this.#rttMs());
+    this.#rest.onAnswer(sentAtMs, isBusy, this.#strays.share(nowMs));
+    if (!isBusy) this.#accepted.record(nowMs, this.#rttMs());
     if (sentAtMs <= this.#judgedFromMs) return;
     const probe = this.#probe;
     if (probe !== undefined && sentAtMs >= probe.plan.startedAtMs) {
@@ -140,16 +136,17 @@ export class ProbingBusyThrottle implements BusyThrottle {
       else if (verdict === "unused") this.#settle(this.#rate, nowMs);
       return;
     }
-    if (!isBusy) this.#isAccepted = true;
-    const acceptedShare = this.#evidence.onAnswer(isBusy, nowMs, this.#rttMs());
-    if (acceptedShare !== undefined) this.#cut(acceptedShare, nowMs);
+    if (!isBusy) this.#acceptedAtMs ??= nowMs;
+    this.#strays.onAnswer(isBusy);
+    const sample = this.#evidence.onAnswer(isBusy, nowMs, this.#rttMs());
+    if (sample !== undefined) this.#onBusy(sample, nowMs);
   }
 
   /** Does what time alone brings: ends a sample, or a probe nobody answers; starts one after a rest. */
   #advance(nowMs: number): void {
     if (this.#evidence.isSampling) {
-      const acceptedShare = this.#evidence.measured(nowMs, this.#rttMs());
-      if (acceptedShare !== undefined) this.#cut(acceptedShare, nowMs);
+      const sample = this.#evidence.measured(nowMs, this.#rttMs());
+      if (sample !== undefined) this.#onBusy(sample, nowMs);
     }
     if (this.#move === "open") return;
     if (this.#probe !== undefined) {
@@ -158,15 +155,16 @@ export class ProbingBusyThrottle implements BusyThrottle {
     }
     // Far below the last good rate a sample takes long, and growth is judged by itself.
     if (this.#evidence.isSampling && this.#isNear()) return;
-    if (nowMs - this.#settledAtMs < this.#restMs()) return;
-    if (!this.#isAccepted) return;
-    if (this.#isHeld) this.#climb(nowMs);
-    else if (this.#sent.perSecond(nowMs) >= RECOVERED_SHARE * this.#fullRate) this.#open();
+    if (this.#strays.isOnTrial(nowMs)) return;
+    if (this.#acceptedAtMs === undefined || nowMs - this.#acceptedAtMs < this.#restMs()) return;
+    const sent = this.#sent.perSecond(nowMs);
+    if (this.#pacer.hasSpare && sent >= RECOVERED_SHARE * this.#fullRate) this.#open();
+    else if (sent >= USED_SHARE * this.#rate) this.#climb(nowMs);
   }
 
   #restMs(): number {
-    if (!this.#isNear()) return this.#rest.lengthMs(this.#rttMs());
-    return this.#rest.lengthBeforeClimbMs(this.#rttMs(), this.#rate);
+    if (!this.#isNear()) return this.#rest.lengthMs();
+    return this.#rest.lengthBeforeClimbMs(this.#rate);
   }
 
   #open(): void {
@@ -175,8 +173,26 @@ export class ProbingBusyThrottle implements BusyThrottle {
     this.#isProven = true;
   }
 
-  #cut(acceptedShare: number, nowMs: number): void {
+  /** The peer is busy: sends less, or takes back the cuts that have changed nothing. */
+  #onBusy(sample: Sample, nowMs: number): void {
+    // Another rest would only delay the way up.
+    if (this.#rate <= RATE_MIN) return;
+    const cause = this.#strays.judge(nowMs, this.#rttMs());
+    if (cause === "unknown") return;
+    if (cause === "stray") {
+      this.#isProven = true;
+      this.#good = Math.max(this.#strays.fromRate, this.#good);
+      this.#settle(this.#strays.fromRate, nowMs);
+      this.#move = "recover";
+      return;
+    }
     const sent = Math.max(RATE_MIN, Math.min(this.#rate, this.#sent.peak));
+    const acceptedShare = (1 - sample.busy / sample.answers) / (1 - this.#strays.share(nowMs));
+    this.#strays.onCut(sample, sent, nowMs);
+    this.#cut(sent, Math.min(1, acceptedShare), nowMs);
+  }
+
+  #cut(sent: number, acceptedShare: number, nowMs: number): void {
     if (this.#move === "open") {
       this.#fullRate = sent;
       this.#rest.onOverload(nowMs);
@@ -204,10 +220,8 @@ export class ProbingBusyThrottle implements BusyThrottle {
     this.#rateBefore = rate;
     this.#probe = undefined;
     this.#step = 0;
-    this.#isHeld = false;
-    this.#isAccepted = false;
+    this.#acceptedAtMs = undefined;
     this.#judgedFromMs = nowMs;
-    this.#settledAtMs = nowMs;
     this.#rest.onClimbEnd(nowMs);
     this.#pacer.setRate(rate, nowMs);
   }
@@ -218,7 +232,7 @@ export class ProbingBusyThrottle implements BusyThrottle {
 
   #climb(nowMs: number): void {
     if (this.#isNear()) {
-      const { busyShare } = this.#evidence;
+      const busyShare = this.#evidence.busyShare(nowMs);
       if (busyShare > NUDGE_SHARE) {
         this.#settle(this.#rate * (1 - Math.min(NUDGE * busyShare, NUDGE_MAX)), nowMs);
         this.#good = this.#rate;
@@ -249,7 +263,7 @@ export class ProbingBusyThrottle implements BusyThrottle {
       to,
       startedAtMs: nowMs,
       lengthMs: Math.max(lengthMinMs, extraMs),
-      strayShare: this.#evidence.strayShare,
+      strayShare: this.#evidence.strayShare(nowMs),
     });
     this.#pacer.setRate(to, nowMs);
   }
@@ -272,7 +286,7 @@ export class ProbingBusyThrottle implements BusyThrottle {
     this.#isProven = false;
     if (this.#isNear()) {
       const isLarge = this.#step > STEP_LARGE;
-      const share = this.#evidence.busyShare > OTHERS_SHARE ? MARGIN : 1;
+      const share = this.#evidence.busyShare(nowMs) > OTHERS_SHARE ? MARGIN : 1;
       const back = share * Math.max(this.#climbFrom, Math.min(this.#rateBefore, accepted));
       this.#settle(back, nowMs);
       this.#good = isLarge ? Math.max(back, MARGIN * rate) : back;

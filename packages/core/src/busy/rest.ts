@@ -1,7 +1,7 @@
 const REST_MIN_MS = 250;
-const REST_MAX_MS = 1500;
-/** A peer that was busy for long is left alone for longer: for this share of the time. */
-const REST_SHARE = 0.01;
+/** A peer that was busy for long is left alone for longer, by up to so much: half of it after so long. */
+const REST_MORE_MS = 2500;
+const REST_HALF_MS = 200_000;
 
 /** What climbing may cost: this share of what is sent, or so many busy answers a second. */
 const COST_SHARE = 0.005;
@@ -12,6 +12,11 @@ const AFTERMATH_MS = 1000;
 /** A rest for the cost is this long at most; twice as long after each costly climb, up to the last. */
 const COST_REST_MS = 4000;
 const COST_REST_MAX_MS = 30_000;
+
+/** How long a peer is left alone that was busy for so long: always longer, yet never three seconds. */
+export function restMs(busyForMs: number): number {
+  return REST_MIN_MS + (REST_MORE_MS * busyForMs) / (busyForMs + REST_HALF_MS);
+}
 
 /**
  * How long a peer is left alone before more is tried: the longer it has been busy and the more
@@ -51,23 +56,23 @@ export class Rest {
     this.#isClimbing = false;
   }
 
-  /** A busy answer to a request sent at that instant. */
-  onBusy(sentAtMs: number): void {
-    this.#busyUntilMs = Math.max(this.#busyUntilMs, sentAtMs);
+  /** An answer to a request sent at that instant, of which so large a share is busy anyway. */
+  onAnswer(sentAtMs: number, isBusy: boolean, strayShare: number): void {
+    if (isBusy) this.#busyUntilMs = Math.max(this.#busyUntilMs, sentAtMs);
     if (sentAtMs < this.#climbFromMs) return;
-    if (this.#isClimbing || sentAtMs < this.#climbUntilMs) this.#spent++;
+    if (!this.#isClimbing && sentAtMs >= this.#climbUntilMs) return;
+    this.#spent = Math.max(0, this.#spent + (isBusy ? 1 : 0) - strayShare);
   }
 
-  /** From the end of the last try to the next. */
-  lengthMs(rttMs: number): number {
-    const busyForMs = this.#busyUntilMs - this.#busySinceMs;
-    return rttMs + Math.min(REST_MAX_MS, Math.max(REST_MIN_MS, busyForMs * REST_SHARE));
+  /** From the first accepted answer after the last try to the next. */
+  lengthMs(): number {
+    return restMs(this.#busyUntilMs - this.#busySinceMs);
   }
 
   /** The same before a climb beyond what is known to be good, at this rate. */
-  lengthBeforeClimbMs(rttMs: number, rate: number): number {
+  lengthBeforeClimbMs(rate: number): number {
     const costMaxMs = Math.min(COST_REST_MAX_MS, COST_REST_MS * 2 ** this.#costlyClimbs);
-    return this.lengthMs(rttMs) + Math.min(costMaxMs, this.#costMs(rate));
+    return this.lengthMs() + Math.min(costMaxMs, this.#costMs(rate));
   }
 
   /** How long sending at this rate takes to make up for what was spent. */

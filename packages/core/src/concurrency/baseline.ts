@@ -1,9 +1,6 @@
 import { differenceOf, lowQuantileOf, meanOf } from "./measured.ts";
 import type { Measured } from "./measured.ts";
 
-/** Round trips remembered: a few drained windows. */
-const SAMPLES_MAX = 128;
-
 /** The mean is believed over the low quantile only if it says more beyond any doubt. */
 const DOUBT = 3;
 
@@ -18,9 +15,9 @@ export class Baseline {
     return this.#samplesMs.length;
   }
 
-  /** Adds round trips made without a queue of ours; the oldest go. */
-  absorb(rttsMs: readonly number[]): void {
-    this.#samplesMs = [...this.#samplesMs, ...rttsMs].slice(-SAMPLES_MAX);
+  /** Adds round trips made without a queue of ours; of them all the last `countMax` stay. */
+  absorb(rttsMs: readonly number[], countMax: number): void {
+    this.#samplesMs = [...this.#samplesMs, ...rttsMs].slice(-countMax);
     this.#low = lowQuantileOf(this.#samplesMs);
     this.#mean = meanOf(this.#samplesMs);
   }
@@ -28,7 +25,15 @@ export class Baseline {
   /** Forgets all others. */
   replace(rttsMs: readonly number[]): void {
     this.#samplesMs = [];
-    this.absorb(rttsMs);
+    this.absorb(rttsMs, rttsMs.length);
+  }
+
+  /** Whether the fast ones of the given round trips are beyond doubt longer than `times` these. */
+  isExceededBy(rttsMs: readonly number[], times: number): boolean {
+    if (this.#low === undefined) return false;
+    const low = lowQuantileOf(rttsMs);
+    const errorMs = Math.hypot(low.errorMs, times * this.#low.errorMs);
+    return low.valueMs - 2 * errorMs > times * this.#low.valueMs;
   }
 
   /**

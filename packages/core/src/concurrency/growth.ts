@@ -8,12 +8,15 @@ const EDGE_MAX_MS = 5000;
 /** However long round trips are, growth is not held longer. */
 const HOLD_MAX_MS = 30_000;
 
+export type EdgeKind = "loss" | "queue";
+
 /** When a limit may grow, and by how much: carefully around where it last had to stop. */
 export class Growth {
   readonly #random: Random;
   #heldUntilMs = 0;
   #edge = 0;
   #edgeUntilMs = 0;
+  #edgeKind: EdgeKind = "loss";
   /** Steps in a row that went well. */
   #streak = 0;
 
@@ -37,9 +40,17 @@ export class Growth {
     this.#edgeUntilMs = 0;
   }
 
-  /** The limit could not go beyond this. */
-  stopAt(edge: number, nowMs: number, rttMs: number): void {
+  /**
+   * The limit could not go beyond this. A loss says so exactly, and another one would be the price
+   * for trying too much. A queue says it roughly, and costs only time.
+   */
+  stopAt(
+    edge: number,
+    kind: EdgeKind,
+    { nowMs, rttMs }: { readonly nowMs: number; readonly rttMs: number },
+  ): void {
     this.#edge = edge;
+    this.#edgeKind = kind;
     this.#edgeUntilMs = nowMs + Math.min(EDGE_MAX_MS, EDGE_ROUND_TRIPS * rttMs);
     this.#streak = 0;
   }
@@ -53,12 +64,16 @@ export class Growth {
     this.#streak++;
   }
 
+  /** Whether it had to stop around here, not long ago. */
+  isNearEdge(limit: number, nowMs: number): boolean {
+    return nowMs < this.#edgeUntilMs && Math.abs(limit - this.#edge) < NEAR * this.#edge;
+  }
+
   /** How much more to try: one near the edge; away from it twice the last, up to half the limit. */
   step(limit: number, nowMs: number): number {
-    const distance = Math.abs(limit - this.#edge);
-    if (nowMs < this.#edgeUntilMs && distance < NEAR * this.#edge) {
+    if (this.isNearEdge(limit, nowMs)) {
       this.#streak = 0;
-      return 1;
+      return this.#edgeKind === "loss" ? 1 : Math.max(1, Math.floor(Math.sqrt(limit) / 2));
     }
     return Math.max(1, Math.floor(Math.min(2 ** (this.#streak + 1), limit / 2)));
   }

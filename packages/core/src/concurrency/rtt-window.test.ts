@@ -83,29 +83,35 @@ test("is looked at from so many on, in portions of eight", () => {
   expect(readyAt).toEqual([24, 32, 40]);
 });
 
-test("is ready with 128, however many are asked for", () => {
+test("is looked at in eight portions for each time as many, if these are larger", () => {
   const window = new RttWindow();
-  fill(window, 127);
-  expect(window.isReady(1000)).toBe(false);
-  fill(window, 1);
-  expect(window.isReady(1000)).toBe(true);
+  const readyAt: number[] = [];
+  for (let count = 1; count <= 480; count++) {
+    fill(window, 1);
+    if (window.isReady(240)) readyAt.push(count);
+  }
+  expect(readyAt).toEqual([240, 270, 300, 330, 360, 390, 420, 450, 480]);
 });
 
-test("is full with 128, or when it has lasted for eight round trips", () => {
+test("is full with as many as asked for, or when it has lasted for eight round trips", () => {
   const window = new RttWindow();
   const slowMs = fill(window, 10, 0, 80);
-  expect([slowMs, window.isFull(slowMs - 1), window.isFull(slowMs)]).toEqual([800, false, true]);
+  expect([slowMs, window.isFull(slowMs - 1, 128), window.isFull(slowMs, 128)]).toEqual([
+    800,
+    false,
+    true,
+  ]);
   window.restart(0);
   const fastMs = fill(window, 127, 0, 1);
-  expect(window.isFull(fastMs)).toBe(false);
+  expect([window.isFull(fastMs, 127), window.isFull(fastMs, 128)]).toEqual([true, false]);
   fill(window, 1, fastMs, 1);
-  expect(window.isFull(fastMs + 1)).toBe(true);
+  expect(window.isFull(fastMs + 1, 128)).toBe(true);
 });
 
 test("is not full while there is nothing in it", () => {
   const window = new RttWindow();
   window.restart(0);
-  expect(window.isFull(1_000_000)).toBe(false);
+  expect(window.isFull(1_000_000, 128)).toBe(false);
 });
 
 test("a straggler that ends the settling does not make the window deaf for its own time", () => {

@@ -1,10 +1,8 @@
-/** A window of so many round trips is the longest. */
-const COUNT_MAX = 128;
-/** So is one that has lasted for so many of them. */
+/** A window that has lasted for so many round trips is the longest. */
 const ROUND_TRIPS_MAX = 8;
 /** The number in flight follows a lower limit within so many; or not at all. */
 const SETTLE_ROUND_TRIPS = 20;
-/** Few and many of them are looked at in portions of this size. */
+/** They are looked at in portions of this size, many of them in as many portions. */
 const PORTION = 8;
 
 /** The round trips that ended since the limit last changed, or since they were last judged. */
@@ -67,11 +65,13 @@ export class RttWindow {
 
   /** Whether it is worth a look now: with `countMin` at least, and then at every portion. */
   isReady(countMin: number): boolean {
-    return this.count >= Math.min(countMin, COUNT_MAX) && this.count % PORTION === 0;
+    return (
+      this.count >= countMin && this.count % Math.max(PORTION, Math.floor(countMin / PORTION)) === 0
+    );
   }
 
-  /** Whether it is as long as it gets, so that whatever it says must do. */
-  isFull(nowMs: number): boolean {
-    return this.count >= COUNT_MAX || nowMs - this.#fromMs >= ROUND_TRIPS_MAX * this.meanMs;
+  /** Whether it has `countMax`, or is as long as it gets: whatever it says must do. */
+  isFull(nowMs: number, countMax: number): boolean {
+    return this.count >= countMax || nowMs - this.#fromMs >= ROUND_TRIPS_MAX * this.meanMs;
   }
 }

@@ -14,6 +14,8 @@ import { Growth } from "./growth.ts";
 import type { Measured } from "./measured.ts";
 import { RttWindow } from "./rtt-window.ts";
 import { StartPace } from "./start-pace.ts";
+import { Strays } from "./strays.ts";
+import { Tried } from "./tried.ts";
 
 /**
  * `start`: the limit grows with every attempt served. `cruise`: it stays at what the peer takes
@@ -24,6 +26,7 @@ type Phase = "start" | "cruise" | "drain";
 
 /** A drain: where the limit goes after it, and what it is for. */
 interface Drain {
+  readonly limitBefore: number;
   readonly resumeLimit: number;
   /** Deep enough for the whole queue, and so to forget what was believed before. */
   readonly isDeep: boolean;
@@ -35,11 +38,16 @@ interface Drain {
 const START_GAIN = 0.6;
 /** At the start a queue is looked for this often: its signs come a round trip late. */
 const START_COUNT = 8;
+const START_PART = 0.25;
 /** Round trips of the start that the baseline begins with. */
 const START_SAMPLES_MAX = 64;
 /** What is left of the limit when a queue ended the start, until the baseline is measured. */
 const START_DRAIN = 1 / 3;
 
+/** Round trips that are looked at together: this many at most, or three for each in flight. */
+const SAMPLES = 128;
+const SAMPLES_PER_LIMIT = 3;
+const SAMPLES_MAX = 512;
 /** Round trips that a window has at least. */
 const WINDOW_MIN = 16;
 /** And a drained one, unless they hardly differ. */
@@ -49,28 +57,21 @@ const DRAIN_ERROR = 0.02;
 /** What a drain leaves of the limit. */
 const DRAIN_SHALLOW = 0.8;
 const DRAIN_DEEP = 0.5;
+/** So many times the baseline with hardly any in flight: the peer has become slower. */
+const SLOWER = 1.5;
+/** What is left of the limit then, until it is found again. */
+const SLOWER_RESUME = 0.5;
+/** Round trips in a deep drain that are off by so many standard errors replace the baseline. */
+const OTHER = 3;
+/** Or by so many, if it is also by this part. */
+const OTHER_FAR = 2;
+const FAR = 0.25;
 /** A baseline is believed for so long while something queues. */
 const BASELINE_MS = 10_000;
 /** After so long, round trips that fall by themselves are joined: somebody else drains. */
 const BASELINE_JOIN_MS = 5000;
 /** Standard errors by which they must have fallen. */
 const FALL = 2.5;
-
-/** Losses up to this part of what ended are strays; so are two, however little has ended. */
-const STRAY_SHARE = 0.01;
-const STRAYS_MIN = 2;
-/** Overload loses many in a row: more than this part of about the last ten. */
-const BURST_SHARE = 0.25;
-const RECENT_LOSS_ALPHA = 0.1;
-/** If slowing down leaves this much of a loss, over so many ends, it does not come from our load. */
-const IN_VAIN = 0.6;
-const STRAY_PROOF_ENDS = 50;
-/** Then up to so much more is put up with, and for a while; but never more than the last. */
-const STRAY_MARGIN = 1.5;
-const STRAY_SHARE_MAX = 0.3;
-const STRAY_DECAY = 0.995;
-/** Ends that this is judged by, at most twice that. */
-const STRAY_ENDS = 100;
 
 /** Round trips without growth after a loss, with a queue, after a drain. */
 const HOLD_LOSS = 20;
@@ -80,7 +81,7 @@ const HOLD_DRAIN = 2;
 /** While nothing at all is served: rests between single attempts, and what comes back after them. */
 const REST_MIN_MS = 100;
 const REST_MAX_MS = 2000;
-const OUTAGE_SHARE = 0.7;
+const OUTAGE_LEFT = 0.7;
 
 /** A probe that is not back after so many round trips tells nothing: somebody polls, or waits. */
 const PROBE_ROUND_TRIPS = 30;
@@ -110,27 +111,21 @@ export class SluiceLimit implements LimitAlgorithm {
   readonly #growth: Growth;
   readonly #pace = new StartPace();
   readonly #rtt = new Ewma(RTT_ALPHA);
-  readonly #recentLoss = new Ewma(RECENT_LOSS_ALPHA);
   #accepted: RecentRate | undefined;
   /** Real, so that small limits shrink and grow by parts. */
   #limit = 1;
   #phase: Phase = "start";
   #isReached = false;
 
-  /** When so many were first in flight, by their number, since the limit was last below it. */
-  readonly #firstAtMs: number[] = [];
-  /** Most in flight with which an attempt was served, since the limit was last below it. */
-  #servedAt = 0;
+  readonly #tried: Tried;
+  readonly #strays = new Strays();
+  /** The most in flight that the losses since the last cut leave as good, if they tell. */
+  #mostBelow: number | undefined;
   #cutAtMs: number = Number.NEGATIVE_INFINITY;
+  /** Cuts in a row, without a window in between that went well. */
   #cuts = 0;
-  #servedSinceCut = 0;
-  #lossesSinceCut = 0;
-  /** Losses that are put up with, as a part of what ended. */
-  #strayShare: number = STRAY_SHARE;
-  /** How many were lost when the starts were last slowed down for it. */
-  #shareAtCut: number | undefined;
-  #ends = 0;
-  #losses = 0;
+  /** Whether the last cut went to where the number in flight was the reason. */
+  #isCutExplained = false;
   /** The limit to come back to when something is served again. */
   #limitBeforeOutage: number | undefined;
   #restMs = 0;
@@ -149,6 +144,7 @@ export class SluiceLimit implements LimitAlgorithm {
     requireWhole("limitMax", limitMax, 1, LIMIT_MAX);
     requireWhole("initialLimit", initialLimit, 1, limitMax);
     this.#growth = new Growth(random);
+    this.#tried = new Tried(limitMax);
     this.#limit = initialLimit;
     this.#limitMax = limitMax;
   }
@@ -164,9 +160,7 @@ export class SluiceLimit implements LimitAlgorithm {
   onStart(nowMs: number, inFlight: number): void {
     this.#pace.onStart(nowMs);
     if (inFlight >= this.#wholeLimit) this.#isReached = true;
-    // More can be in flight than the limit: one heavy attempt, or a limit that was lowered.
-    const known = Math.min(inFlight, this.#limitMax);
-    while (this.#firstAtMs.length <= known) this.#firstAtMs.push(nowMs);
+    this.#tried.onStart(nowMs, inFlight);
     if (this.#probesLeft === 0 || inFlight <= this.#wholeLimit) return;
     this.#probesLeft--;
     this.#probesOut++;
@@ -185,6 +179,11 @@ export class SluiceLimit implements LimitAlgorithm {
     };
   }
 
+  /** Round trips worth keeping: the more in flight, the finer must a queue of few be seen. */
+  get #samplesMax(): number {
+    return Math.min(SAMPLES_MAX, Math.max(SAMPLES, SAMPLES_PER_LIMIT * this.#limit));
+  }
+
   get #wholeLimit(): number {
     return Math.floor(this.#limit);
   }
@@ -194,80 +193,77 @@ export class SluiceLimit implements LimitAlgorithm {
       this.#endProbe(sample, false);
       return undefined;
     }
-    this.#ends++;
-    this.#recentLoss.update(sample.outcome === "ok" ? 0 : 1);
     if (sample.outcome !== "ok") return this.#onLoss(sample, sample.outcome);
     return this.#onServed(sample) ?? this.#judgeWindow(sample.endedAtMs);
   }
 
   #onLoss(sample: Sample, cause: "busy" | "failed"): Decided | undefined {
-    const { startedAtMs, endedAtMs } = sample;
-    this.#pace.onLoss();
-    if (startedAtMs <= this.#cutAtMs) return undefined;
-    this.#losses++;
-    this.#lossesSinceCut++;
+    const { startedAtMs, endedAtMs, inFlightAtStart } = sample;
+    const isSinceCut = startedAtMs > this.#cutAtMs;
+    this.#strays.onLoss(isSinceCut);
+    if (!isSinceCut) {
+      this.#pace.onLoss();
+      return this.#correctCut(sample, cause);
+    }
     const isFirst = this.#cuts === 0;
-    const mostBelow = isFirst ? this.#mostBelow(sample) : undefined;
-    if (mostBelow === undefined && this.#isStray()) return this.#endProbe(sample, false);
+    const isProbe = this.#probesOut > 0 && inFlightAtStart > this.#wholeLimit;
+    const isTelling = isFirst && !this.#strays.areMany;
+    if (isTelling) this.#noteMostBelow(sample, isProbe);
+    if (!(isTelling && isProbe) && this.#isStray(isFirst))
+      return this.#endProbe(sample, !isTelling);
+    this.#pace.onLoss();
+    const mostBelow = isFirst
+      ? (this.#mostBelow ?? this.#tried.servedBelow(inFlightAtStart))
+      : undefined;
     const rttMs = this.#rtt.mean ?? endedAtMs - startedAtMs;
     if (mostBelow === undefined) this.#slowDown(endedAtMs, rttMs);
     else this.#limit = Math.min(this.#limit, mostBelow);
-    this.#growth.stopAt(this.#limit, endedAtMs, rttMs);
+    this.#growth.stopAt(this.#limit, "loss", { nowMs: endedAtMs, rttMs });
     this.#growth.hold(endedAtMs, HOLD_LOSS, rttMs);
     this.#cuts++;
     this.#cut(endedAtMs);
+    this.#isCutExplained = mostBelow !== undefined;
     return { cause, rttMs: undefined };
   }
 
   /**
-   * The most in flight that is good, if this loss tells: one less than it had, if so many were tried
-   * for the first time. Answers overtake each other, so the first loss to come back need not be of
-   * the first attempt; then it is the most that was ever served, if that was less.
+   * An attempt that was lost when so many were tried for the first time tells that one less is good.
+   * Losses overtake each other, so the least of some is kept.
    */
-  #mostBelow({ startedAtMs, inFlightAtStart }: Sample): number | undefined {
-    if (inFlightAtStart === 1) return undefined;
-    const isProbe = this.#probesOut > 0 && inFlightAtStart > this.#wholeLimit;
-    if (isProbe || this.#firstAtMs[inFlightAtStart] === startedAtMs) return inFlightAtStart - 1;
-    return inFlightAtStart > this.#servedAt ? Math.max(1, this.#servedAt) : undefined;
+  #noteMostBelow({ startedAtMs, inFlightAtStart }: Sample, isProbe: boolean): void {
+    const isTold = isProbe || this.#tried.isFirst(startedAtMs, inFlightAtStart);
+    if (!isTold || inFlightAtStart === 1) return;
+    this.#mostBelow = Math.min(inFlightAtStart - 1, this.#mostBelow ?? inFlightAtStart);
   }
 
-  /** Whether a loss that the number in flight does not explain is one that always happens. */
-  #isStray(): boolean {
-    const isFirst = this.#cuts === 0;
-    // Nothing is served any more, or nearly: no loss is a stray then.
-    const isBurst = this.#recentLoss.mean !== undefined && this.#recentLoss.mean >= BURST_SHARE;
-    if (!isFirst && (this.#servedSinceCut === 0 || isBurst)) return false;
-    const losses = isFirst ? this.#losses : this.#lossesSinceCut;
-    const ends = isFirst ? this.#ends : this.#lossesSinceCut + this.#servedSinceCut;
-    const mean = this.#strayShare * ends;
-    const chance = isBurst ? 0 : 2 * Math.sqrt(mean);
-    if (losses <= Math.max(isFirst ? STRAYS_MIN : 1, mean + chance)) return true;
-    const share = losses / ends;
-    const wasInVain =
-      this.#shareAtCut !== undefined &&
-      !isBurst &&
-      !this.#pace.hasGrown &&
-      ends >= STRAY_PROOF_ENDS &&
-      share <= STRAY_SHARE_MAX &&
-      share >= IN_VAIN * this.#shareAtCut;
-    if (!wasInVain) {
-      this.#shareAtCut = share;
-      return false;
-    }
-    this.#strayShare = STRAY_MARGIN * share;
-    this.#shareAtCut = undefined;
-    this.#pace.end();
-    return true;
+  /** The loss of fewer in flight may even come back after the limit was cut. */
+  #correctCut(sample: Sample, cause: "busy" | "failed"): Decided | undefined {
+    const { startedAtMs, inFlightAtStart } = sample;
+    if (!this.#isCutExplained || inFlightAtStart > this.#limit || inFlightAtStart === 1)
+      return undefined;
+    if (!this.#tried.isFirst(startedAtMs, inFlightAtStart)) return undefined;
+    this.#limit = inFlightAtStart - 1;
+    this.#endProbing(this.#wholeLimit);
+    return { cause, rttMs: undefined };
+  }
+
+  #isStray(isFirst: boolean): boolean {
+    const kind = this.#strays.judge(isFirst, !this.#pace.isBackAtCut);
+    if (kind === "in-vain") this.#pace.end();
+    const isStray = kind !== "load";
+    // What is always lost must not keep the pace from growing.
+    if (isStray && !this.#strays.areMany) this.#pace.onLoss();
+    return isStray;
   }
 
   /** After a loss that the number in flight does not explain. */
   #slowDown(nowMs: number, rttMs: number): void {
-    const wasServed = this.#cuts === 0 || this.#servedSinceCut > 0;
+    const wasServed = this.#cuts === 0 || this.#strays.isServing;
     if (wasServed && this.#accepted !== undefined) {
       this.#pace.cut(nowMs, this.#accepted.peak, Math.min(REST_MAX_MS, rttMs));
       return;
     }
-    this.#limitBeforeOutage ??= OUTAGE_SHARE * this.#limit;
+    this.#limitBeforeOutage ??= OUTAGE_LEFT * this.#limit;
     this.#limit = 1;
     this.#restMs = Math.min(REST_MAX_MS, Math.max(REST_MIN_MS, rttMs, 2 * this.#restMs));
     this.#pace.rest(nowMs, this.#restMs);
@@ -277,11 +273,12 @@ export class SluiceLimit implements LimitAlgorithm {
     const { startedAtMs, endedAtMs, inFlight, inFlightAtStart } = sample;
     const rttMs = endedAtMs - startedAtMs;
     this.#rtt.update(rttMs);
-    this.#servedAt = Math.max(this.#servedAt, inFlightAtStart);
+    this.#tried.onServed(inFlightAtStart);
     this.#accepted ??= new RecentRate(startedAtMs);
     this.#accepted.record(endedAtMs, rttMs);
-    if (startedAtMs > this.#cutAtMs) {
-      this.#servedSinceCut++;
+    const isSinceCut = startedAtMs > this.#cutAtMs;
+    this.#strays.onServed(isSinceCut);
+    if (isSinceCut) {
       this.#restMs = 0;
       this.#pace.onServed(endedAtMs, this.#rtt.mean ?? rttMs);
       if (this.#limitBeforeOutage !== undefined)
@@ -311,7 +308,7 @@ export class SluiceLimit implements LimitAlgorithm {
   #endProbe({ inFlightAtStart, endedAtMs }: Sample, isServed: boolean): Decided | undefined {
     if (this.#probesOut === 0 || inFlightAtStart <= this.#wholeLimit) return undefined;
     if (!isServed) {
-      this.#endProbing();
+      this.#endProbing(this.#wholeLimit);
       return undefined;
     }
     this.#probesOut--;
@@ -322,25 +319,24 @@ export class SluiceLimit implements LimitAlgorithm {
     return { cause: "room", rttMs: undefined };
   }
 
-  /** What was tried beyond the limit counts as never tried. */
-  #endProbing(): void {
+  /** What was tried beyond `known` counts as never tried. */
+  #endProbing(known: number): void {
     this.#probesLeft = 0;
     this.#probesOut = 0;
-    this.#servedAt = Math.min(this.#servedAt, this.#wholeLimit);
-    this.#firstAtMs.length = Math.min(this.#firstAtMs.length, this.#wholeLimit + 1);
+    this.#tried.forgetAbove(known);
   }
 
   #judgeWindow(nowMs: number): Decided | undefined {
     const { count } = this.#window;
     const isStart = this.#phase === "start";
     const isReady = isStart
-      ? count >= Math.min(START_COUNT, this.#wholeLimit)
-      : this.#window.isReady(Math.max(WINDOW_MIN, this.#wholeLimit));
+      ? count >= Math.min(Math.max(START_COUNT, START_PART * this.#limit), this.#wholeLimit)
+      : this.#window.isReady(Math.min(SAMPLES_MAX, Math.max(WINDOW_MIN, this.#wholeLimit)));
     if (count === 0 || !isReady) return undefined;
     const { meanMs, rttsMs } = this.#window;
     const shift = this.#baseline.shiftOf(rttsMs);
     if (shift === undefined) {
-      this.#baseline.absorb(rttsMs);
+      this.#baseline.absorb(rttsMs, this.#samplesMax);
       this.#window.restart(nowMs);
       return { cause: this.#phase === "start" ? "start" : "steady", rttMs: meanMs };
     }
@@ -350,7 +346,7 @@ export class SluiceLimit implements LimitAlgorithm {
     return this.#judgeCruise(seen);
   }
 
-  /** How many of those in flight wait: by Little's law, as many as their share of the round trip. */
+  /** How many of those in flight wait: by Little's law, the same part of them as of the round trip. */
   #waiting(shift: Measured, nowMs: number): { queue: number; error: number } {
     const { meanMs } = this.#window;
     // Faster than the clock can tell: nothing waits.
@@ -365,11 +361,16 @@ export class SluiceLimit implements LimitAlgorithm {
     const { rttsMs } = this.#window;
     if (queue - 2 * error > startQueue(this.#limit)) {
       this.#growth.pause();
-      const drain = { resumeLimit: this.#limit, isDeep: true, startRttsMs: rttsMs };
+      const drain = {
+        limitBefore: this.#limit,
+        resumeLimit: this.#limit,
+        isDeep: true,
+        startRttsMs: rttsMs,
+      };
       return this.#startDrain(drain, this.#limit * START_DRAIN, nowMs, "slower");
     }
     if (queue <= 2 * error && this.#baseline.count < START_SAMPLES_MAX)
-      this.#baseline.absorb(rttsMs);
+      this.#baseline.absorb(rttsMs, this.#samplesMax);
     if (this.#limit >= this.#limitMax) this.#phase = "cruise";
     this.#restartWindow(nowMs);
     return { cause: "start", rttMs: meanMs };
@@ -378,30 +379,45 @@ export class SluiceLimit implements LimitAlgorithm {
   #judgeCruise(seen: Seen): Decided | undefined {
     const { nowMs, meanMs, shift, queue, error } = seen;
     const root = Math.sqrt(this.#limit);
-    const isFull = this.#window.isFull(nowMs);
+    const isFull = this.#window.isFull(nowMs, this.#samplesMax);
     if (queue - (isFull ? 2 : 3) * error > Math.max(4, 1.5 * root)) {
       const resumeLimit = Math.max(1, this.#limit - queue);
-      this.#growth.stopAt(resumeLimit, nowMs, meanMs);
-      const drain = { resumeLimit, isDeep: false, startRttsMs: undefined };
+      this.#growth.stopAt(resumeLimit, "queue", { nowMs, rttMs: meanMs });
+      const drain = {
+        limitBefore: this.#limit,
+        resumeLimit,
+        isDeep: false,
+        startRttsMs: undefined,
+      };
       return this.#startDrain(drain, resumeLimit * DRAIN_SHALLOW, nowMs, "slower");
     }
-    const hasRoom = queue + (isFull ? 0 : error) < Math.max(0.3 * root, Math.min(1.5, 0.5 + error));
+    const isRough = isFull || !this.#growth.isNearEdge(this.#limit, nowMs);
+    const hasRoom =
+      queue + (isRough ? 0 : error) <
+      Math.max(0.3 * root, Math.min(Math.max(1.5, 0.6 * root), 0.5 + error));
     if (!hasRoom && !isFull) return undefined;
     this.#cuts = 0;
-    this.#forgetEnds();
+    this.#strays.forget();
     const shiftBefore = this.#shiftBefore;
     this.#shiftBefore = shift;
     if (!this.#isReached) return this.#stay("idle", seen);
     const ageMs = nowMs - this.#baselineAtMs;
     const isJoining = ageMs >= BASELINE_JOIN_MS && hasFallen(shiftBefore, shift);
-    if (isJoining || (!hasRoom && ageMs >= BASELINE_MS)) {
-      const drain = { resumeLimit: this.#limit, isDeep: true, startRttsMs: undefined };
+    // A baseline of few is soon made better: until then it may be off by more than what queues.
+    const lifeMs = BASELINE_MS * Math.min(1, this.#baseline.count / this.#samplesMax);
+    if (isJoining || (!hasRoom && ageMs >= lifeMs)) {
+      const drain = {
+        limitBefore: this.#limit,
+        resumeLimit: this.#limit,
+        isDeep: true,
+        startRttsMs: undefined,
+      };
       return this.#startDrain(drain, this.#limit * DRAIN_DEEP, nowMs, "drain");
     }
     if (hasRoom) return this.#tryMore(seen);
     this.#growth.pause();
     this.#growth.hold(nowMs, HOLD_QUEUE, meanMs);
-    if (queue - error <= Math.max(0.5 * root, Math.min(2, 1 + error)))
+    if (queue - 2 * error <= Math.max(0.5 * root, Math.min(2, 1 + error)))
       return this.#stay("steady", seen);
     this.#limit = Math.max(1, this.#limit - 1);
     this.#window.restartSettling(nowMs);
@@ -412,7 +428,8 @@ export class SluiceLimit implements LimitAlgorithm {
   #tryMore(seen: Seen): Decided {
     const { nowMs } = seen;
     const room = this.#limitMax - this.#wholeLimit;
-    if (nowMs - this.#probedAtMs > PROBE_ROUND_TRIPS * seen.meanMs) this.#endProbing();
+    if (nowMs - this.#probedAtMs > PROBE_ROUND_TRIPS * seen.meanMs)
+      this.#endProbing(this.#wholeLimit);
     const isProbing = this.#probesLeft > 0 || this.#probesOut > 0;
     if (this.#growth.isHeld(nowMs) || room === 0 || isProbing) {
       return this.#stay("steady", seen);
@@ -425,17 +442,30 @@ export class SluiceLimit implements LimitAlgorithm {
 
   #judgeDrain(drain: Drain, { nowMs, meanMs, shift, queue, error }: Seen): Decided | undefined {
     const isSure = shift.errorMs <= DRAIN_ERROR * meanMs;
-    if (this.#window.count < DRAIN_MIN && !isSure && !this.#window.isFull(nowMs)) return undefined;
+    const countMin = Math.min(SAMPLES_MAX, Math.max(DRAIN_MIN, drain.resumeLimit));
+    if (this.#window.count < countMin && !isSure && !this.#window.isFull(nowMs, this.#samplesMax))
+      return undefined;
     const { rttsMs } = this.#window;
-    const isOther = Math.abs(queue) > 2 * error;
-    if (drain.startRttsMs !== undefined || (drain.isDeep && isOther))
+    const isFar = Math.abs(shift.valueMs) > FAR * meanMs;
+    const isOther = Math.abs(queue) > (isFar ? OTHER_FAR : OTHER) * error;
+    // The queue is gone and the round trips are as long: it is the peer that has become slower.
+    const isSlower = this.#baseline.isExceededBy(rttsMs, SLOWER);
+    // A third of what ended the start may still be too many for a small peer.
+    if (drain.startRttsMs !== undefined && isSlower && this.#limit >= 2)
+      return this.#startDrain(drain, this.#limit * START_DRAIN, nowMs, "drain");
+    const isInVain = !drain.isDeep && isSlower;
+    if (isInVain) this.#growth.release();
+    if (drain.startRttsMs !== undefined || (drain.isDeep && isOther) || isInVain)
       this.#baseline.replace(rttsMs);
-    else this.#baseline.absorb(rttsMs);
+    else this.#baseline.absorb(rttsMs, this.#samplesMax);
     this.#baselineAtMs = nowMs;
     this.#drain = undefined;
     this.#phase = "cruise";
-    if (drain.startRttsMs === undefined) this.#limit = drain.resumeLimit;
-    else this.#resumeStart(drain.startRttsMs, drain.resumeLimit, nowMs);
+    if (drain.startRttsMs === undefined)
+      this.#limit = isInVain
+        ? Math.max(drain.resumeLimit, SLOWER_RESUME * drain.limitBefore)
+        : drain.resumeLimit;
+    else this.#resumeStart(drain.startRttsMs, drain.resumeLimit);
     this.#growth.hold(nowMs, HOLD_DRAIN, meanMs);
     this.#restartWindow(nowMs);
     this.#window.restartSettling(nowMs);
@@ -446,7 +476,7 @@ export class SluiceLimit implements LimitAlgorithm {
    * Judges again what ended the start. While a limit grows, the slow attempts have not ended yet,
    * and a baseline made of the fast ones sees a queue where there is none.
    */
-  #resumeStart(rttsMs: readonly number[], limit: number, nowMs: number): void {
+  #resumeStart(rttsMs: readonly number[], limit: number): void {
     const shift = this.#baseline.shiftOf(rttsMs) ?? { valueMs: 0, errorMs: 0 };
     const meanMs = rttsMs.reduce((sum, rttMs) => sum + rttMs, 0) / rttsMs.length;
     const perMs = meanMs === 0 ? 0 : limit / meanMs;
@@ -457,27 +487,28 @@ export class SluiceLimit implements LimitAlgorithm {
       this.#limit = limit;
       return;
     }
-    this.#limit = Math.max(this.#limit, limit - queue);
-    this.#growth.stopAt(this.#limit, nowMs, meanMs);
+    this.#limit = Math.max(this.#limit, limit - Math.max(0, queue - error));
   }
 
   #startDrain(drain: Drain, limit: number, nowMs: number, cause: LimitCause): Decided {
     this.#limit = Math.max(1, limit);
-    this.#cut(nowMs);
+    // A drain is our own doing: what was served before it still is.
+    this.#cut(nowMs, Math.floor(drain.resumeLimit));
     this.#drain = drain;
     this.#phase = "drain";
     return { cause, rttMs: undefined };
   }
 
   /** Everything under way is over: what started until now no longer counts. */
-  #cut(nowMs: number): void {
+  #cut(nowMs: number, known: number = this.#wholeLimit): void {
     this.#phase = "cruise";
     this.#drain = undefined;
     this.#shiftBefore = undefined;
+    this.#isCutExplained = false;
     this.#cutAtMs = nowMs;
-    this.#servedSinceCut = 0;
-    this.#lossesSinceCut = 0;
-    this.#endProbing();
+    this.#strays.onCut();
+    this.#endProbing(known);
+    this.#mostBelow = undefined;
     this.#isReached = false;
     this.#window.restartSettling(nowMs);
   }
@@ -490,13 +521,6 @@ export class SluiceLimit implements LimitAlgorithm {
   #restartWindow(nowMs: number): void {
     this.#window.restart(nowMs);
     this.#isReached = false;
-  }
-
-  #forgetEnds(): void {
-    this.#strayShare = Math.max(STRAY_SHARE, STRAY_DECAY * this.#strayShare);
-    if (this.#ends < 2 * STRAY_ENDS) return;
-    this.#ends /= 2;
-    this.#losses /= 2;
   }
 }
 

@@ -174,6 +174,42 @@ describe("growth", () => {
   });
 });
 
+describe("is back at where it was cut", () => {
+  test("from 95 in a hundred of that on, and not before", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 10, max: 2000 }), (accepted) => {
+        const pace = new StartPace();
+        pace.cut(0, accepted, 0);
+        expect(pace.isBackAtCut).toBe(false);
+        for (let nowMs = 0; nowMs < 20_000; nowMs += 100) {
+          serve(pace, nowMs, 100, true);
+          expect(pace.isBackAtCut).toBe(rateOf(pace) > 0.95 * accepted);
+        }
+        expect(pace.isBackAtCut).toBe(true);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("but not after the next cut", () => {
+    const pace = new StartPace();
+    pace.cut(0, 100, 0);
+    serve(pace, 0, 10_000, true);
+    expect(pace.isBackAtCut).toBe(true);
+    pace.cut(10_000, rateOf(pace), 0);
+    expect(pace.isBackAtCut).toBe(false);
+  });
+
+  test("never while it does not pace: before it was cut, and after its end", () => {
+    const pace = new StartPace();
+    expect(pace.isBackAtCut).toBe(false);
+    pace.cut(0, 100, 0);
+    serve(pace, 0, 10_000, true);
+    pace.end();
+    expect([pace.isBackAtCut, pace.perSecond, pace.pauseMs(10_000)]).toEqual([false, undefined, 0]);
+  });
+});
+
 test("two that share a quota and are cut together come to share it evenly", () => {
   const [one, other] = [new StartPace(), new StartPace()];
   one.cut(0, 180, 0);

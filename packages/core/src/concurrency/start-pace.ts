@@ -10,6 +10,8 @@ const STEP_NEAR_MAX = 0.1;
 const STEP_FAR = 0.4;
 /** Quotas are mostly counted by the second: what a step did is known after one. */
 const STEP_MS = 1000;
+/** From this part of what it was cut from on, it is back there. */
+const BACK = 0.95;
 /** Further from the last cut than this part of it counts as far. */
 const FAR = 0.3;
 
@@ -38,11 +40,10 @@ export class StartPace {
   #growAtMs = 0;
   #heldAtMs = 0;
   #losses = 0;
-  #hasGrown = false;
 
-  /** Whether it has grown since it was last cut. */
-  get hasGrown(): boolean {
-    return this.#hasGrown;
+  /** Whether it is about where it was last cut again. */
+  get isBackAtCut(): boolean {
+    return this.#perSecond !== undefined && this.#perSecond > BACK * this.#cutFrom;
   }
 
   get perSecond(): number | undefined {
@@ -69,7 +70,6 @@ export class StartPace {
     this.#cutFrom = Math.max(1, CUT_MAX * paced, Math.min(paced, acceptedPerSecond));
     this.#perSecond = Math.max(1, MARGIN * this.#cutFrom);
     this.#losses = 0;
-    this.#hasGrown = false;
     this.rest(nowMs, restMs);
   }
 
@@ -114,7 +114,6 @@ export class StartPace {
     }
     this.#perSecond *= 1 + stepOf(this.#perSecond, this.#cutFrom, rttMs);
     this.#growAtMs = nowMs + STEP_MS;
-    this.#hasGrown = true;
     this.#losses = 0;
   }
 }

@@ -66,8 +66,7 @@ export class Entrance implements PlaceKeeper {
   readonly #loose = new AlarmHeap<LoosePermit>();
   readonly #lineAlarm: LineAlarm;
   readonly #serviceMs = new Ewma(SERVICE_ALPHA);
-  /** Undefined until the peer has turned somebody away with a pause: most never do. */
-  #quotaPace: QuotaPace | undefined;
+  #quotaPace: QuotaPace;
   #pausedUntilMs = 0;
   #waitingWeight = 0;
   #isClosed = false;
@@ -78,6 +77,7 @@ export class Entrance implements PlaceKeeper {
     this.#rate = rate;
     this.#busy = busy;
     this.#timer = timer;
+    this.#quotaPace = new QuotaPace(timer.now());
     this.alarms = new Alarms(timer);
     this.#lineAlarm = new LineAlarm((nowMs) => this.handOver(nowMs));
     this.#limiter = new ConcurrencyLimiter(timer, algorithm, {
@@ -176,6 +176,8 @@ export class Entrance implements PlaceKeeper {
   endPause(nowMs: number): boolean {
     const wasPaused = nowMs < this.#pausedUntilMs;
     this.#pausedUntilMs = 0;
+    // Whoever ends a pause knows better than the word that it came from.
+    if (wasPaused) this.#quotaPace = new QuotaPace(nowMs);
     return wasPaused;
   }
 
@@ -190,13 +192,12 @@ export class Entrance implements PlaceKeeper {
   /** A call was served in this time. */
   onServed(nowMs: number, rttMs: number): void {
     this.#serviceMs.update(rttMs);
-    this.#quotaPace?.onServed(nowMs, rttMs);
+    this.#quotaPace.onServed(nowMs);
   }
 
-  /** The peer turned a call away and asked for a pause, which is on. */
-  onTold(nowMs: number, pauseMs: number): void {
-    this.#quotaPace ??= new QuotaPace(nowMs);
-    this.#quotaPace.onTold(nowMs, pauseMs);
+  /** The peer turned a call away that started then, and asked for the pause that is on. */
+  onTold(nowMs: number, startedAtMs: number): void {
+    this.#quotaPace.onTold(nowMs, this.pausedForMs(nowMs), startedAtMs);
   }
 
   /** A permit has come back and has been handed on if it could be. */
@@ -268,17 +269,17 @@ export class Entrance implements PlaceKeeper {
 
   #admit(weight: number, nowMs: number): boolean {
     if (nowMs < this.#pausedUntilMs || this.#isClosed) return false;
-    if (this.#quotaPace !== undefined && this.#quotaPace.pauseMs(nowMs) > 0) return false;
+    if (this.#quotaPace.pauseMs(nowMs) > 0) return false;
     if (this.#busy !== undefined && this.#busy.pauseMs(nowMs) > 0) return false;
     if (this.#rate?.tryTake(weight, nowMs) === false) return false;
     this.#busy?.trySend(nowMs);
-    this.#quotaPace?.onStart(nowMs);
+    this.#quotaPace.onStart(nowMs);
     return true;
   }
 
   #hold(weight: number, ahead: number, nowMs: number): Hold {
     let reason: Reason = "retry-after";
-    let leftMs = Math.max(this.pausedForMs(nowMs), this.#quotaPace?.pauseMs(nowMs) ?? 0);
+    let leftMs = Math.max(this.pausedForMs(nowMs), this.#quotaPace.pauseMs(nowMs));
     if (this.#rate !== undefined) {
       const { reason: rateReason, countMax = weight } = this.#rate;
       const rateMs = this.#rate.pauseMs(Math.min(weight, countMax) + ahead, nowMs);

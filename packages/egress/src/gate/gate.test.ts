@@ -580,6 +580,18 @@ describe("results instead of exceptions", () => {
     expect(timer.sleeping).toBe(0);
   });
 
+  test("a permit that is loosened wakes who waited for it before", async () => {
+    const { gate, timer } = setUp({ concurrency: 1 });
+    const { permit } = gate.tryAcquire();
+    const waiting = watch(gate.run(() => "served"));
+    permit?.loosen(100);
+    await timer.advance(99);
+    expect(waiting).toEqual({});
+    await timer.advance(1);
+    expect(waiting.value).toBe("served");
+    expect(timer.sleeping).toBe(0);
+  });
+
   test("loose permits that nobody needs do not pile up", async () => {
     const { gate, timer } = setUp();
     let most = 0;
@@ -776,6 +788,7 @@ test.each<[GateOptions, RegExp]>([
   [{ maxWaitng: 1 } as never, /no option "maxWaitng"/],
   [{ concurrency: { max: 5 } as never }, /concurrency has no option "max"/],
   [{ rate: { limit: 1, periodMs: 1, brust: 2 } as never }, /rate has no option "brust"/],
+  [{ busy: { rul: "table" } as never }, /busy has no option "rul"/],
   [{ runtime: { clock: 1 } as never }, /runtime has no option "clock"/],
   [{ retry: { attemps: 2 } as never }, /retry has no option "attemps"/],
   [{ retry: { backoff: { base: 2 } as never } }, /backoff has no option "base"/],
@@ -835,3 +848,39 @@ test("all whose deadline has passed are passed over, and who is still in time co
   timer.now = real;
   expect(timer.sleeping).toBe(0);
 });
+
+test("a call whose deadline has passed when it comes is not started", async () => {
+  const { gate, timer, events } = setUp();
+  const started: number[] = [];
+  const run = gate.run(() => started.push(timer.now()), { deadlineMs: 0 });
+  await expect(run).rejects.toBeInstanceOf(ThrottledError);
+  expect(started).toEqual([]);
+  expect(events).toMatchObject([{ type: "refused", refusedAt: "deadline" }]);
+  expect((await gate.acquire({ deadlineMs: 0 })).permit).toBeDefined();
+});
+
+test("a signal that many calls share, in line and running, gets one listener", async () => {
+  const { gate, timer } = setUp({ concurrency: 10 });
+  const { signal } = new AbortController();
+  const runs = Array.from({ length: 20 }, () => gate.run(() => timer.sleep(10), { signal }));
+  expect([gate.inFlight, gate.waiting]).toEqual([10, 10]);
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  await timer.advance(20);
+  await Promise.all(runs);
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
+});
+
+test.each([{}, { deadlineMs: 100 }])(
+  "a permit comes back when what is built on the gate fails to keep it, with %j",
+  async (options) => {
+    const { gate } = setUp({ concurrency: 1 });
+    await expect(gate.runHooked(() => 1, options, { keep: fail })).rejects.toThrow(
+      "cannot be kept",
+    );
+    expect(gate.inFlight).toBe(0);
+  },
+);
+
+function fail(): never {
+  throw new Error("cannot be kept");
+}

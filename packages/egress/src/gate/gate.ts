@@ -218,13 +218,17 @@ export class Gate {
     } catch (error) {
       return Promise.reject(error);
     }
-    const permit = this.#enter(call, nowMs);
+    // Else nobody is there for the answer, as after a retry that woke too late.
+    const hasTime =
+      this.#isShadow || !(call.deadlineAtMs !== undefined && call.deadlineAtMs <= nowMs);
+    const permit = hasTime ? this.#enter(call, nowMs) : undefined;
     if (permit !== undefined && call.deadlineAtMs === undefined && call.signal === undefined)
       return this.#begin(permit, work, hooks);
     return new Promise((resolve, reject) => {
       const run = new Run(this.#host, { work, call, hooks }, { resolve, reject });
-      if (permit === undefined) this.#waitFor(call, nowMs, run);
-      else run.onPermit(permit);
+      if (permit !== undefined) run.onPermit(permit);
+      else if (hasTime) this.#waitFor(call, nowMs, run);
+      else run.onRefused(this.#refuse(call, nowMs, "deadline"));
     });
   }
 
@@ -372,17 +376,17 @@ export class Gate {
     let verdict = IGNORED;
     try {
       verdict = this.#judgeValue(value);
+      hooks.onVerdict?.(verdict);
+      if (hooks.keep !== undefined) {
+        const kept = new GatePermit(this.#host, permit);
+        if (hooks.keep(value, kept)) {
+          kept.measure(verdict);
+          return;
+        }
+      }
     } catch (mistake) {
       this.#end(permit, IGNORED);
       throw mistake;
-    }
-    hooks.onVerdict?.(verdict);
-    if (hooks.keep !== undefined) {
-      const kept = new GatePermit(this.#host, permit);
-      if (hooks.keep(value, kept)) {
-        kept.measure(verdict);
-        return;
-      }
     }
     this.#end(permit, verdict);
   }
@@ -432,7 +436,7 @@ export class Gate {
   #note(permit: Permit, verdict: Verdict, nowMs: number): void {
     if (verdict.pauseMs !== undefined) {
       const isNew = this.#pause(verdict.pauseMs, nowMs);
-      if (isNew && verdict.outcome === "busy") this.#entrance.onTold(nowMs, verdict.pauseMs);
+      if (isNew && verdict.outcome === "busy") this.#entrance.onTold(nowMs, permit.startedAtMs);
     }
     if (verdict.outcome === "ok") this.#entrance.onServed(nowMs, nowMs - permit.startedAtMs);
     if (this.#busy === undefined || verdict.outcome === "ignored") return;

@@ -89,13 +89,13 @@ test("a gate on a rate of the caller's own is forgotten, since that rate goes on
 test("gates with times of their own are judged by those", async () => {
   const timers = new Map(["a", "b", "c"].map((key) => [key, new VirtualTimer()]));
   const gates = createGates({
-    maxKeys: 2,
+    maxKeys: 3,
     gate: (key) => ({ runtime: { timer: timers.get(key) ?? new VirtualTimer() } }),
   });
-  for (const key of ["a", "b"]) await gates.for(key).run(() => 1);
+  for (const key of timers.keys()) await gates.for(key).run(() => 1);
   await timers.get("b")?.advance(1000);
-  gates.for("c");
-  expect([...gates.entries()].map(([key]) => key)).toEqual(["a", "c"]);
+  gates.for("d");
+  expect([...gates.entries()].map(([key]) => key)).toEqual(["a", "c", "d"]);
 });
 
 test("while none is idle, the gates are not all looked at for every newcomer", async () => {
@@ -142,4 +142,23 @@ test("a gate with calls that wait to be tried again is in use", async () => {
   expect(gates.for("b").name).toBe("overflow");
   await timer.advance(60_000);
   expect(await parked).toBe("answer");
+});
+
+test("a flood of keys looks at few gates for each that comes", async () => {
+  const { gates, timer } = setUp({ maxKeys: 1000 });
+  let looks = 0;
+  const visit = (key: string): void => {
+    const gate = gates.for(key);
+    const idleMs = gate.idleMs.bind(gate);
+    gate.idleMs = (nowMs) => {
+      looks++;
+      return idleMs(nowMs);
+    };
+  };
+  for (let i = 0; i < 1000; i++) visit(`${i}`);
+  await timer.advance(1);
+  looks = 0;
+  for (let i = 1000; i < 2000; i++) visit(`${i}`);
+  expect(gates.size).toBe(1000);
+  expect(looks).toBeLessThanOrEqual(20 * 1000);
 });

@@ -26,6 +26,9 @@ const SWEEP_PER_NEW_KEY = 2;
 /** While none is idle, all gates are looked at no more often. */
 const LOOK_AGAIN_MS = 10;
 
+/** Gates looked at to find the one idle longest, if there are more: so a flood of keys stays cheap. */
+const LOOKED_AT = 16;
+
 const KEYS: ReadonlySet<string> = new Set([
   "gate",
   "maxKeys",
@@ -43,7 +46,7 @@ export function createGates(options: GatesOptions = {}): GateMap {
  *
  * A gate is only forgotten while nothing is in flight, nobody waits, in line or parked, no pause is on
  * and its rate has gathered all it can, so forgetting lets nobody do more; what it has learnt of its peer is
- * lost. When there are `maxKeys`, the one idle longest goes at once; if none is idle, newcomers
+ * lost. When there are `maxKeys`, the one idle longest of at least 16 goes at once; if none is idle, newcomers
  * share one more gate, named `overflow`, until there is room: memory stays bounded.
  */
 export class GateMap {
@@ -127,20 +130,28 @@ export class GateMap {
   }
 
   #sweepOne(): void {
+    const [key, gate] = this.#nextInTurn() ?? [];
+    if (key === undefined || gate === undefined) return;
+    const idleMs = gate.idleMs();
+    if (idleMs !== undefined && idleMs >= this.#idleMs) this.#forget(key, gate);
+  }
+
+  /** Each of the gates in its turn, the oldest first, round and round. */
+  #nextInTurn(): [string, Gate] | undefined {
     let next = this.#sweep.next();
     if (next.done === true) {
       this.#sweep = this.#gates.entries();
       next = this.#sweep.next();
     }
-    if (next.done === true) return;
-    const [key, gate] = next.value;
-    const idleMs = gate.idleMs();
-    if (idleMs !== undefined && idleMs >= this.#idleMs) this.#forget(key, gate);
+    return next.done === true ? undefined : next.value;
   }
 
   #forgetIdlest(): boolean {
     let idlest: { key: string; gate: Gate; idleMs: number } | undefined;
-    for (const [key, gate] of this.#gates) {
+    for (let looked = 0; looked < this.#gates.size; looked++) {
+      if (idlest !== undefined && looked >= LOOKED_AT) break;
+      const [key, gate] = this.#nextInTurn() ?? [];
+      if (key === undefined || gate === undefined) break;
       // By its own clock: each gate may have another.
       const idleMs = gate.idleMs();
       if (idleMs !== undefined && !(idlest !== undefined && idlest.idleMs >= idleMs))

@@ -105,11 +105,10 @@ const ADAPTIVE_KEYS: ReadonlySet<string> = new Set([
   "limitMax",
 ] satisfies (keyof AdaptiveOptions)[]);
 
-const RATE_KEYS: ReadonlySet<string> = new Set([
-  "limit",
-  "periodMs",
-  "burst",
-] satisfies (keyof Exclude<RateSetting, string>)[]);
+const BUSY_KEYS: ReadonlySet<string> = new Set([
+  "rule",
+  "recover",
+] satisfies (keyof BusyThrottleOptions)[]);
 
 const MAX_WAITING = 10_000_000;
 
@@ -195,13 +194,13 @@ function adaptiveOf(options: AdaptiveOptions, random: Random): LimitAlgorithm {
 function rateOf(setting: GateOptions["rate"], timer: Timer): RateSource | undefined {
   if (setting === undefined) return undefined;
   if (typeof setting === "object" && "tryTake" in setting) return setting;
-  if (typeof setting === "object") requireKnownKeys("rate", setting, RATE_KEYS);
   return new LocalRate(timer, readRate("rate", setting));
 }
 
 function busyOf(setting: BusySetting, timer: Timer): BusyThrottle | undefined {
   if (setting === "off") return undefined;
   const options = typeof setting === "string" ? { rule: setting } : setting;
+  requireKnownKeys("busy", options, BUSY_KEYS);
   const { rule = "sluice" } = options;
   if (!BUSY_RULES.has(rule))
     throw new ConfigError(`busy is "${rule}"; it must be "sluice", "table", "prose" or "off"`);

@@ -1,4 +1,5 @@
 import type { Permit, PermitWaiter, Waiter } from "@sluice/core";
+import { addAbortListener, removeAbortListener } from "./abort-listeners.ts";
 import type { Alarms, Sleeper } from "./alarms.ts";
 import type { Call } from "./call-options.ts";
 import type { LeftBecause, RefusedAt } from "./event.ts";
@@ -59,13 +60,13 @@ export class Place implements PermitWaiter, Sleeper {
     this.sinceMs = nowMs;
     this.isAttached = true;
     if (this.#deadlineAtMs !== undefined) this.#keeper.alarms.set(this, nowMs);
-    this.#signal?.addEventListener("abort", this);
+    if (this.#signal !== undefined) addAbortListener(this.#signal, this);
   }
 
   detach(): void {
     this.isAttached = false;
     if (this.#deadlineAtMs !== undefined) this.#keeper.alarms.clear(this);
-    this.#signal?.removeEventListener("abort", this);
+    if (this.#signal !== undefined) removeAbortListener(this.#signal, this);
   }
 
   onPermit(permit: Permit): void {

@@ -1,5 +1,6 @@
 import type { Permit } from "@sluice/core";
 import type { Verdict } from "../outcome/verdict.ts";
+import { addAbortListener, removeAbortListener } from "./abort-listeners.ts";
 import type { Alarms, Sleeper } from "./alarms.ts";
 import type { Call } from "./call-options.ts";
 import { IGNORED, LATE } from "./default-verdict.ts";
@@ -78,7 +79,7 @@ export class Run<T> implements Arrival, Sleeper {
     this.#permit = permit;
     const { work, call } = this.#order;
     if (call.deadlineAtMs !== undefined) this.#host.alarms.set(this, permit.startedAtMs);
-    call.signal?.addEventListener("abort", this);
+    if (call.signal !== undefined) addAbortListener(call.signal, this);
     try {
       Promise.resolve(work(this.#signal())).then(
         (value) => this.#onValue(permit, value),
@@ -143,17 +144,15 @@ export class Run<T> implements Arrival, Sleeper {
       this.#endAbandoned(permit);
       return;
     }
-    let verdict: Verdict;
     try {
-      verdict = this.#host.judge({ value });
+      const verdict = this.#host.judge({ value });
+      this.#order.hooks.onVerdict?.(verdict);
+      if (!this.#keeps(permit, value, verdict)) this.#settle(permit, verdict);
+      this.#answered()?.resolve(value);
     } catch (mistake) {
       this.#settle(permit, IGNORED);
       this.#answered()?.reject(mistake);
-      return;
     }
-    this.#order.hooks.onVerdict?.(verdict);
-    if (!this.#keeps(permit, value, verdict)) this.#settle(permit, verdict);
-    this.#answered()?.resolve(value);
   }
 
   #keeps(permit: Permit, value: T, verdict: Verdict): boolean {
@@ -200,7 +199,8 @@ export class Run<T> implements Arrival, Sleeper {
 
   #detach(): void {
     if (this.place !== undefined) this.#host.alarms.clear(this);
-    this.#order.call.signal?.removeEventListener("abort", this);
+    const { signal } = this.#order.call;
+    if (signal !== undefined) removeAbortListener(signal, this);
   }
 }
 

@@ -36,6 +36,16 @@ test.each([
   expect(pauseOf(fields as Record<string, string>)).toBe(expected);
 });
 
+test.each([
+  [{ "retry-after": "2" }, 2000],
+  [{ "retry-after-ms": "5", ratelimit: '"a";r=0;t=9' }, 5],
+  [{ ratelimit: '"a";r=0;t=9' }, undefined],
+  [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" }, undefined],
+])("of %j what was told outright is %s", (fields, expected) => {
+  const headers = new Headers(fields);
+  expect(readHints(headers, NOW_MS).retryAfterMs).toBe(expected);
+});
+
 describe("dates", () => {
   const retryAfter = "Sat, 15 Nov 2025 13:00:10 GMT";
 

@@ -9,6 +9,8 @@ import { parseMillisecondsHint, parseRetryAfterMs } from "./retry-after.ts";
 export interface Hints {
   /** Until more is welcome: what was told outright, else what the exhausted quotas say. */
   readonly pauseMs?: number;
+  /** What was told outright: the answer itself is a refusal, or speaks of its own repetition. */
+  readonly retryAfterMs?: number;
   readonly quotas: readonly Quota[];
 }
 
@@ -27,7 +29,9 @@ export function readHints(headers: HeaderSource, wallNowMs: number): Hints {
   const date = headers.get("date") ?? "";
   const peerNowMs = parseHttpDate(date, wallNowMs) ?? wallNowMs;
   const quotas = isFromCache(headers) ? [] : readQuotas(headers, peerNowMs);
-  const pauseMs = readPauseMs(headers, peerNowMs) ?? exhaustedForMs(quotas);
+  const retryAfterMs = readRetryAfterMs(headers, peerNowMs);
+  if (retryAfterMs !== undefined) return { pauseMs: retryAfterMs, retryAfterMs, quotas };
+  const pauseMs = exhaustedForMs(quotas);
   return pauseMs === undefined ? { quotas } : { pauseMs, quotas };
 }
 
@@ -36,7 +40,7 @@ export function exhaustedForMs(quotas: readonly Quota[]): number | undefined {
   return longest(quotas.map(({ remaining, resetMs }) => (remaining === 0 ? resetMs : undefined)));
 }
 
-function readPauseMs(headers: HeaderSource, peerNowMs: number): number | undefined {
+function readRetryAfterMs(headers: HeaderSource, peerNowMs: number): number | undefined {
   const inMilliseconds = MILLISECOND_FIELDS.map((name) =>
     parseMillisecondsHint(headers.get(name) ?? ""),
   );

@@ -8,9 +8,10 @@ import type { GateKeeping } from "../gate/gates.ts";
 import type { GateOptions } from "../gate/options.ts";
 import { eitherSignal } from "./either-signal.ts";
 import { holdUntilBodyEnds } from "./held-response.ts";
+import { Origins } from "./origins.ts";
 import { followsRedirects, heedRedirects } from "./redirect.ts";
 import { isIdempotent, isReplayable } from "./replay.ts";
-import { signalOf, urlOf } from "./request-like.ts";
+import { signalOf } from "./request-like.ts";
 
 type Fetch = typeof globalThis.fetch;
 type FetchInput = Parameters<Fetch>[0];
@@ -48,7 +49,8 @@ export interface ThrottledFetch {
  */
 export function throttledFetch(options: ThrottledFetchOptions = {}): ThrottledFetch {
   const { keys = {}, call = NO_OPTIONS, bodyTimeoutMs = 10_000, fetch: send, ...gate } = options;
-  const { of: keyOf = originOf, ...keeping } = keys;
+  const origins = new Origins();
+  const { of: keyOf = (input: FetchInput) => origins.of(input), ...keeping } = keys;
   requireDuration("bodyTimeoutMs", bodyTimeoutMs);
   const gates = new GateMap({ ...keeping, gate });
   const keep = (response: Response, permit: GatePermit): boolean =>
@@ -113,10 +115,6 @@ function withSignal(options: CallOptions, own: AbortSignal | undefined): CallOpt
   if (own === undefined) return options;
   const { signal = own } = options;
   return { ...options, signal: signal === own ? own : eitherSignal(signal, own) };
-}
-
-function originOf(input: FetchInput): string | undefined {
-  return urlOf(input)?.origin;
 }
 
 function discardBody(response: Response): void {

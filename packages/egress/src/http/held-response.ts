@@ -23,9 +23,23 @@ const READS = ["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as co
  * call on the prototype itself are not seen; such bodies count as not read.
  */
 export function holdUntilBodyEnds(response: Response, permit: GatePermit, restMs: number): boolean {
-  if (response.body === null || response.headers.get("content-length") === "0") return false;
+  if (!hasBodyToCome(response)) return false;
   watch(response, new BodyHold(permit, restMs), watchResponses);
   return true;
+}
+
+/** What is looked at of an answer: that of a stand-in for `fetch` may be anything. */
+interface AnswerLike {
+  readonly body?: unknown;
+  readonly bodyUsed?: unknown;
+  readonly headers?: { get?(name: string): unknown };
+}
+
+/** Without a stream that can be watched an answer is at its end. */
+function hasBodyToCome(answer: AnswerLike | undefined): boolean {
+  const { body, bodyUsed, headers } = answer ?? {};
+  if (typeof body !== "object" || body === null || bodyUsed === true) return false;
+  return Object.isExtensible(answer) && headers?.get?.("content-length") !== "0";
 }
 
 function watch(subject: object, hold: BodyHold, make: (base: object) => object): void {
@@ -36,6 +50,7 @@ function watch(subject: object, hold: BodyHold, make: (base: object) => object):
     watcher = make(base);
     watchers.set(base, watcher);
   }
+  // Not enumerable: nobody who prints or compares a response should see it.
   Object.defineProperty(subject, HOLD, { value: hold });
   Object.setPrototypeOf(subject, watcher);
 }

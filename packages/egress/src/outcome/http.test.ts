@@ -58,6 +58,16 @@ describe("quotas that are used up", () => {
     expect([200, 429].map((status) => classifyHttp(status, both).pauseMs)).toEqual([5000, 60_000]);
   });
 
+  test.each([
+    [429, OVER_QUOTA],
+    [403, OVER_QUOTA],
+    // With every answer of a proxy that counts, also with one to a request that its server had begun.
+    [503, { ...REFUSED, retriable: "if-idempotent" }],
+    [500, BROKEN],
+  ])("make of a %d no more than it is", (status, expected) => {
+    expect(classifyHttp(status, hints)).toEqual({ ...expected, pauseMs: 5000 });
+  });
+
   test("are no reason to pause while something is left", () => {
     expect(classifyHttp(200, hintsOf({ ratelimit: '"a";r=1;t=5' }))).toEqual(SERVED);
   });

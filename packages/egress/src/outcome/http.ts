@@ -39,27 +39,30 @@ const EXCEPTIONS: ReadonlyMap<number, Verdict> = new Map([
  * | --- | --- | --- |
  * | 1xx to 3xx | ok | never |
  * | 429; 403 that says when to come back | busy, over-quota | safe |
- * | 503 | busy, overloaded | safe if it says when to come back, else if-idempotent |
+ * | 503 | busy, overloaded | safe if it says outright when to come back, else if-idempotent |
  * | 529 | busy, overloaded | safe |
  * | 408, other 5xx | failed | if-idempotent |
  * | 421, 425 | ignored | safe |
  * | other 4xx, 501, 505 to 508, 510, 511, no status at all | ignored | never |
  *
- * A 503 may come from a proxy that lost its server in the middle of the work; one that says when to
- * come back was meant. `Retry-After` makes a pause only with busy: a 202 or a redirect that carries
- * it speaks of itself alone. Quotas that are used up make a pause with any answer.
+ * A 503 may come from a proxy that lost its server in the middle of the work. One that says when to
+ * come back was meant; one that only tells of a quota need not be, since such a proxy does so with
+ * every answer. `Retry-After` makes a pause only with busy: a 202 or a redirect that carries it
+ * speaks of itself alone. Quotas that are used up make a pause with any answer.
  */
 export function classifyHttp(status: number, hints: Hints = NO_HINTS): Verdict {
-  const verdict = verdictOf(status, hints.pauseMs !== undefined);
+  const verdict = verdictOf(status, hints);
   const pauseMs = verdict.outcome === "busy" ? hints.pauseMs : exhaustedForMs(hints.quotas);
   return pauseMs === undefined ? verdict : { ...verdict, pauseMs };
 }
 
-function verdictOf(status: number, saysWhen: boolean): Verdict {
-  if (status === 503)
-    return { outcome: "busy", retriable: saysWhen ? "safe" : "if-idempotent", scope: "overloaded" };
+function verdictOf(status: number, { pauseMs, retryAfterMs }: Hints): Verdict {
+  if (status === 503) {
+    const retriable = retryAfterMs === undefined ? "if-idempotent" : "safe";
+    return { outcome: "busy", retriable, scope: "overloaded" };
+  }
   // Some services, GitHub among them, refuse so those who are over their quota.
-  if (status === 403 && saysWhen)
+  if (status === 403 && pauseMs !== undefined)
     return { outcome: "busy", retriable: "safe", scope: "over-quota" };
   const exception = EXCEPTIONS.get(status);
   if (exception !== undefined) return exception;

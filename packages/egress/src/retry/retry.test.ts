@@ -277,7 +277,7 @@ describe("observers", () => {
 
 test("who gives up between an answer and the wait for the next is answered at once", async () => {
   const controller = new AbortController();
-  const { gate, timer, answers } = setUp();
+  const { gate, timer, answers, events } = setUp();
   const run = gate.run(answers(told(3_600_000)), { signal: controller.signal });
   // The answer is judged by now, and nobody is parked yet.
   while (gate.pausedForMs === 0) await Promise.resolve();
@@ -285,6 +285,7 @@ test("who gives up between an answer and the wait for the next is answered at on
   controller.abort();
   await expect(run).rejects.toBe(controller.signal.reason);
   expect([gate.parked, timer.sleeping]).toEqual([0, 0]);
+  expect(events.at(-1)).toMatchObject({ type: "left", leftBecause: "aborted" });
 });
 
 test("each attempt is measured by itself, never around the backoff", async () => {
@@ -309,13 +310,14 @@ test.each<RetryOptions>([
   expect(() => createGate({ retry })).toThrow(/must be/);
 });
 
-test("leave to come back at once does not switch the back-off off", async () => {
+test.each([0, 1])("leave to come back after %d ms does not cut the back-off short", async (ms) => {
   const { gate, timer, answers, startedAtMs } = setUp({ attempts: 5 });
-  const run = gate.run(answers(told(0)));
+  const run = gate.run(answers(told(ms)));
   await timer.advance(60_000);
   await run;
-  expect(startedAtMs).toHaveLength(5);
   expect(new Set(startedAtMs).size).toBe(5);
+  // Four words of a millisecond, and what is added to them, are over long before.
+  expect(startedAtMs.at(-1)).toBeGreaterThan(20);
 });
 
 test("a caller who gave up while the answer came is not kept for the pause", async () => {
@@ -346,4 +348,17 @@ test("calls that were never sent pay for no retries of others", async () => {
   await timer.advance(60_000);
   await run;
   expect(startedAtMs.length).toBeLessThanOrEqual(2);
+});
+
+// A blocked event loop: the one who is parked wakes only after its deadline.
+test("a retry that wakes after the deadline is not made, and leaves the answer that there was", async () => {
+  const { gate, timer, answers, startedAtMs } = setUp();
+  const run = gate.run(answers(told(100)), { deadlineMs: 150 });
+  await timer.advance(1);
+  const real = timer.now.bind(timer);
+  timer.now = () => real() + 300;
+  await timer.advance(200);
+  timer.now = real;
+  expect(await run).toEqual(told(100));
+  expect(startedAtMs).toHaveLength(1);
 });

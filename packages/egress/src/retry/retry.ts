@@ -1,5 +1,6 @@
 import { requireWhole } from "@sluice/core";
 import type { Random, Timer } from "@sluice/core";
+import { addAbortListener, removeAbortListener } from "../gate/abort-listeners.ts";
 import type { Alarms, Sleeper } from "../gate/alarms.ts";
 import { readCall } from "../gate/call-options.ts";
 import type { CallOptions } from "../gate/call-options.ts";
@@ -204,16 +205,15 @@ class Parked implements Sleeper {
     this.dueMs = dueMs;
     this.#signal = signal;
     this.#leave = leave;
-    signal?.addEventListener("abort", this);
+    if (signal !== undefined) addAbortListener(signal, this);
   }
 
   ring(): void {
-    this.#signal?.removeEventListener("abort", this);
+    if (this.#signal !== undefined) removeAbortListener(this.#signal, this);
     this.#leave();
   }
 
   handleEvent(): void {
-    this.#signal?.removeEventListener("abort", this);
     this.#leave(this.#signal);
   }
 }

@@ -1,6 +1,7 @@
 import { ConcurrencyLimiter, ConfigError, FixedLimit, SluiceLimit } from "@sluice/core";
 import type { Clock, LimitAlgorithm } from "@sluice/core";
 import { systemRandom } from "@sluice/core/system";
+import { requireKnownKeys } from "../gate/known-keys.ts";
 
 /** Requests in hand at once: a number, `"adaptive"` to find it, or an algorithm of your choice. */
 export type InboundLimit = number | "adaptive" | LimitAlgorithm;
@@ -10,6 +11,11 @@ export interface InboundConcurrencyOptions {
   /** What a request that finds no room is told to wait; 1000 unless given. */
   readonly retryAfterMs?: number;
 }
+
+const KEYS: ReadonlySet<string> = new Set([
+  "limit",
+  "retryAfterMs",
+] satisfies (keyof InboundConcurrencyOptions)[]);
 
 export interface InboundConcurrency {
   readonly limiter: ConcurrencyLimiter;
@@ -26,6 +32,7 @@ export function createInboundConcurrency(
   setting: InboundLimit | InboundConcurrencyOptions,
 ): InboundConcurrency {
   const options = isOptions(setting) ? setting : { limit: setting };
+  requireKnownKeys("concurrency", options, KEYS);
   const { limit, retryAfterMs = 1000 } = options;
   if (!(retryAfterMs >= 1 && retryAfterMs <= RETRY_AFTER_MAX_MS))
     throw new ConfigError(`retryAfterMs is ${retryAfterMs}; it must be from 1 to a day`);

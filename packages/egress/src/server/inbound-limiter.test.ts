@@ -182,6 +182,8 @@ test.each<[string, InboundLimiterOptions]>([
   ["a word that is no limit", { concurrency: "auto" as "adaptive" }],
   ["a wait of nothing", { concurrency: { limit: 1, retryAfterMs: 0 } }],
   ["a wait that is no number", { concurrency: { limit: 1, retryAfterMs: Number.NaN } }],
+  ["a word that is misspelt", { rate: "1/s", maxKey: 1 } as InboundLimiterOptions],
+  ["a wait that is misspelt", { concurrency: { limit: 1, retryAfter: 1 } as { limit: number } }],
 ])("%s is no setting", (_, options) => {
   expect(() => createInboundLimiter(options)).toThrow(ConfigError);
 });

@@ -1,6 +1,7 @@
 import { ConfigError, InvariantError } from "@sluice/core";
 import type { Clock, Permit } from "@sluice/core";
 import { systemClock } from "@sluice/core/system";
+import { requireKnownKeys } from "../gate/known-keys.ts";
 import { formatRateLimit, formatRateLimitPolicy } from "../hints/rate-limit-fields.ts";
 import type { QuotaPolicy } from "../hints/rate-limit-fields.ts";
 import { createInboundConcurrency } from "./inbound-concurrency.ts";
@@ -27,6 +28,14 @@ export interface InboundLimiterOptions {
   readonly concurrency?: InboundLimit | InboundConcurrencyOptions;
   readonly clock?: Clock;
 }
+
+const KEYS: ReadonlySet<string> = new Set([
+  "rate",
+  "policies",
+  "maxKeys",
+  "concurrency",
+  "clock",
+] satisfies (keyof InboundLimiterOptions)[]);
 
 /** A request that may be served. */
 export interface Admitted {
@@ -71,6 +80,7 @@ class QuotaLimiter implements InboundLimiter {
   readonly #concurrency: InboundConcurrency | undefined;
 
   constructor(options: InboundLimiterOptions) {
+    requireKnownKeys("an inbound limiter", options, KEYS);
     const { clock = systemClock, maxKeys = 100_000, concurrency } = options;
     const rates = ratesOf(options);
     if (rates.length === 0 && concurrency === undefined)

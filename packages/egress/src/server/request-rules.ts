@@ -1,3 +1,4 @@
+import { requireKnownKeys } from "../gate/known-keys.ts";
 import { clientKey } from "./client-key.ts";
 import { createInboundLimiter } from "./inbound-limiter.ts";
 import type { InboundDecision, InboundLimiter, InboundLimiterOptions } from "./inbound-limiter.ts";
@@ -20,13 +21,17 @@ export interface RequestRules<R> {
 export type LimitOptions<R> = RequestRules<R> &
   (InboundLimiterOptions | { readonly limiter: InboundLimiter });
 
+const SHARED_KEYS: ReadonlySet<string> = new Set(["limiter"]);
+
 /** Judges requests; undefined for those that are exempt. */
 export function createJudge<R>(
   options: LimitOptions<R>,
   addressOf: (request: R) => string | undefined,
 ): (request: R) => InboundDecision | undefined {
-  const limiter = "limiter" in options ? options.limiter : createInboundLimiter(options);
-  const { key, cost, exempt } = options;
+  const { key, cost, exempt, ...rest } = options;
+  // A limiter that is shared has its settings already.
+  if ("limiter" in rest) requireKnownKeys("a middleware with a limiter", rest, SHARED_KEYS);
+  const limiter = "limiter" in rest ? rest.limiter : createInboundLimiter(rest);
   return (request) => {
     if (exempt?.(request) === true) return undefined;
     const own = key?.(request);

@@ -1,6 +1,6 @@
 import { ConcurrencyLimiter, Fifo } from "@sluice/core";
 import type { LimitAlgorithm, LimitDecision, Permit, Random } from "@sluice/core";
-import type { EventLoop } from "../sim/event-loop.ts";
+import type { EventLoop, Scheduled } from "../sim/event-loop.ts";
 import type { Service } from "../sim/service.ts";
 import { TimeWeighted, TimeWeightedReal } from "../sim/time-weighted.ts";
 
@@ -20,6 +20,8 @@ export type AttemptEnd = "ok" | "busy" | "failed";
 
 export interface ClientObserver {
   onAttemptEnd(end: AttemptEnd, rttMs: number): void;
+  /** Perhaps it can start more: `start` is to be called before time goes on. */
+  onChange(): void;
 }
 
 /** What one client measured, weighted by time. */
@@ -68,6 +70,7 @@ export class Client {
   /** Has `count` more requests to send. */
   offer(count: number): void {
     this.#fresh += count;
+    this.#observer.onChange();
   }
 
   /** Starts what may start now. */
@@ -95,21 +98,23 @@ export class Client {
     const wakeAtMs = this.#loop.now() + pauseMs;
     if (pauseMs === 0 || (this.#wakeAtMs > this.#loop.now() && this.#wakeAtMs <= wakeAtMs)) return;
     this.#wakeAtMs = wakeAtMs;
-    this.#loop.at(wakeAtMs, () => undefined);
+    this.#loop.at(wakeAtMs, () => this.#observer.onChange());
   }
 
   #attempt(request: Request, permit: Permit): void {
     const startedAtMs = this.#loop.now();
+    let timeout: Scheduled | undefined;
     let isOver = false;
     const end = (how: AttemptEnd): void => {
       if (isOver) return;
       isOver = true;
+      if (timeout !== undefined) this.#loop.cancel(timeout);
       this.#onAttemptEnd(request, permit, how, this.#loop.now() - startedAtMs);
     };
     request.attempts++;
     this.stats.attempts++;
     this.#service.arrive(end);
-    this.#loop.after(this.#retry.timeoutMs, () => end("failed"));
+    timeout = this.#loop.after(this.#retry.timeoutMs, () => end("failed"));
   }
 
   #onAttemptEnd(request: Request, permit: Permit, how: AttemptEnd, rttMs: number): void {
@@ -124,8 +129,12 @@ export class Client {
     this.stats.inFlight.add(this.limiter.inFlight, nowMs);
     if (how === "ok") this.stats.observedRttMs.add(nowMs - permit.startedAtMs, nowMs);
     permit.end(how);
+    this.#observer.onChange();
     if (how === "ok") return;
-    this.#loop.after(this.#backoffMs(request), () => this.#returned.push(request));
+    this.#loop.after(this.#backoffMs(request), () => {
+      this.#returned.push(request);
+      this.#observer.onChange();
+    });
   }
 
   #backoffMs({ attempts }: Request): number {

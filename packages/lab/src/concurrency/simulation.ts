@@ -4,6 +4,8 @@ import { EventLoop } from "../sim/event-loop.ts";
 import type { Service } from "../sim/service.ts";
 import { Client } from "./client.ts";
 import type { AttemptEnd, RetryOptions } from "./client.ts";
+import { Crowd } from "./crowd.ts";
+import { EXACT_MAX, RoundTrips } from "./round-trips.ts";
 
 export interface LoadOptions {
   /** Clients, each with a limiter of its own. */
@@ -47,10 +49,12 @@ export interface SimulationResult {
   readonly clients: readonly Client[];
   readonly service: Service;
   readonly slices: readonly Slice[];
-  /** Round trips of what was served, and when each ended. */
+  /** Of everything that was served. */
+  readonly roundTrips: RoundTrips;
+  /** Of the first million that were served: how long each took, when it ended, */
   readonly rttsMs: readonly number[];
   readonly endsMs: readonly number[];
-  /** Index of the client that each was for. */
+  /** and the index of the client that it was for. */
   readonly endedBy: readonly number[];
 }
 
@@ -64,56 +68,59 @@ const BACKLOG = Number.MAX_SAFE_INTEGER;
 export function runConcurrency(options: SimulationOptions): SimulationResult {
   const { load } = options;
   const random = new SeededRandom(options.seed);
-  const loop = new EventLoop({ timerQuantumMs: options.timerQuantumMs });
+  const untilMs = load.durationS * 1000;
+  const loop = new EventLoop({ timerQuantumMs: options.timerQuantumMs, endMs: untilMs });
   const service = options.createService(loop, random);
   const slices: Slice[] = [];
+  const roundTrips = new RoundTrips();
   const rttsMs: number[] = [];
   const endsMs: number[] = [];
   const endedBy: number[] = [];
-  let successes = 0;
   const onAttemptEnd = (end: AttemptEnd, rttMs: number, client: number): void => {
     const slice = sliceAt(slices, loop.now());
     slice[end]++;
     if (end !== "ok") return;
-    successes++;
     slice.rttSumMs += rttMs;
+    roundTrips.add(rttMs);
+    if (rttsMs.length >= EXACT_MAX) return;
     rttsMs.push(rttMs);
     endsMs.push(loop.now());
     endedBy.push(client);
   };
-  const clients = Array.from({ length: load.clients }, (_, index) => {
+  const crowd = new Crowd();
+  for (let index = 0; index < load.clients; index++) {
     const observer = {
       onAttemptEnd: (end: AttemptEnd, rttMs: number): void => onAttemptEnd(end, rttMs, index),
+      onChange: (): void => crowd.onChange(index),
     };
     const world = { loop, service, random, observer };
-    return new Client(world, options.createAlgorithm(random), options.retry);
-  });
+    crowd.add(new Client(world, options.createAlgorithm(random), options.retry));
+  }
+  const { clients } = crowd;
   for (const [i, client] of clients.entries()) {
     loop.at(i * load.joinEveryS * 1000, () => supply(client, loop, load));
     for (const { atS, requests } of load.bursts ?? []) {
       loop.at(atS * 1000, () => client.offer(requests));
     }
   }
-  const untilMs = load.durationS * 1000;
-  loop.run(
-    untilMs,
-    () => {
-      for (const client of clients) client.start();
-      const slice = sliceAt(slices, loop.now());
-      slice.limit = sum(clients, ({ limiter }) => limiter.limit);
-      slice.inFlight = sum(clients, ({ limiter }) => limiter.inFlight);
-    },
-    () => load.requests !== undefined && successes >= load.requests,
-  );
+
+  const isDone = (): boolean => load.requests !== undefined && roundTrips.count >= load.requests;
+  const onInstant = (): void => {
+    crowd.start();
+    const slice = sliceAt(slices, loop.now());
+    slice.limit = crowd.limit;
+    slice.inFlight = crowd.inFlight;
+  };
+  loop.run(untilMs, onInstant, isDone);
   // The slices in which nothing happened any more.
   sliceAt(slices, Math.max(0, Math.min(loop.now(), untilMs)));
   if (load.requests === undefined) sliceAt(slices, untilMs - 1);
-  const isDone = load.requests !== undefined && successes >= load.requests;
   return {
-    elapsedMs: isDone ? loop.now() : untilMs,
+    elapsedMs: isDone() ? loop.now() : untilMs,
     clients,
     service,
     slices,
+    roundTrips,
     rttsMs,
     endsMs,
     endedBy,
@@ -144,10 +151,4 @@ function sliceAt(slices: Slice[], nowMs: number): Slice {
     slices.push({ fromMs, ok: 0, busy: 0, failed: 0, rttSumMs: 0, limit, inFlight });
   }
   return slices[index] as Slice;
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  let total = 0;
-  for (const item of items) total += of(item);
-  return total;
 }

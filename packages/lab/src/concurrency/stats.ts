@@ -27,9 +27,7 @@ export function concurrencyStats(result: SimulationResult): ConcurrencyStats {
   const served = clients.map(({ stats }) => stats.successes);
   const successes = sum(served);
   const squares = sum(served.map((count) => count * count));
-  const rttsMs = result.rttsMs.toSorted((a, b) => a - b);
-  const quantile = (part: number): number | null =>
-    rttsMs[Math.floor(part * rttsMs.length)] ?? null;
+  const [p50 = null, p99 = null] = result.roundTrips.quantiles([0.5, 0.99]);
   const inFlight = new TimeWeighted();
   const limit = new TimeWeighted();
   const observedRttMs = new TimeWeightedReal();
@@ -45,7 +43,7 @@ export function concurrencyStats(result: SimulationResult): ConcurrencyStats {
     successes,
     attempts: sum(clients.map(({ stats }) => stats.attempts)),
     goodputPerSecond: elapsedMs === 0 ? 0 : (successes * 1000) / elapsedMs,
-    rttMs: { p50: quantile(0.5), p99: quantile(0.99) },
+    rttMs: { p50, p99 },
     server: {
       inFlight: service.seen.inFlight.distribution() ?? null,
       rate: service.seen.rate.distribution() ?? null,

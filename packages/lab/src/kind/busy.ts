@@ -130,13 +130,18 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
   const loop = new EventLoop({ timerQuantumMs: 0 });
   const throttle = createBusyThrottle(loop);
   const play = (time: number, busyMax: number): number => {
-    const untilMs = (rows.length + 1) * SECOND_MS;
-    const { limit } = throttle.state();
+    const fromMs = rows.length * SECOND_MS;
+    const untilMs = fromMs + SECOND_MS;
+    let limit: number = LIMIT_MAX;
+    // After the answers that come at this very instant, and before the first request of the second.
+    loop.at(fromMs, () => {
+      ({ limit } = throttle.state(fromMs));
+    });
     const requests = Math.floor(offered(time));
     let sent = 0;
     let busy = 0;
     for (let i = 0; i < requests; i++) {
-      loop.at(untilMs - SECOND_MS * (1 - i / requests), () => {
+      loop.at(fromMs + (SECOND_MS * i) / requests, () => {
         const sentAtMs = loop.now();
         if (throttle.trySend(sentAtMs) !== undefined) return;
         sent++;
@@ -145,9 +150,6 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
         loop.after(RESPONSE_MS, () => throttle.onAnswer(sentAtMs, isBusy, loop.now()));
       });
     }
-    loop.at(untilMs, () => {
-      // Brings the clock to the end of the second.
-    });
     loop.run(
       untilMs,
       () => {

@@ -7,12 +7,16 @@ import { concurrencyRows, concurrencyStats } from "../concurrency/stats.ts";
 import type { ConcurrencyRow, ConcurrencyStats } from "../concurrency/stats.ts";
 import { field, list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
-import type { Kind, Run } from "../scenario/kind.ts";
+import type { Kind, Problem, Run } from "../scenario/kind.ts";
 import { service } from "./service.ts";
 
 const MAX_LIMIT = 1_000_000;
 const MAX_CLIENTS = 1000;
-const MAX_REQUESTS = 5_000_000;
+const MAX_REQUESTS = 20_000_000;
+/** Of requests that come by the interval: each is three events at least. */
+const MAX_OFFERED = 30_000_000;
+/** A shorter grid would be lost in rounding. */
+const MIN_QUANTUM_MS = 0.001;
 const MAX_BACKOFFS = 1000;
 const MAX_SECONDS = 100_000;
 /** A run without a duration ends here if its requests are never all served. */
@@ -68,7 +72,7 @@ export const concurrencyKind: Kind = defineKind(
       bursts: v.optional(list(map({ atS: real(0, MAX_SECONDS), requests: whole(1) }), 1000), []),
     }),
     service: service(),
-    timerQuantumMs: v.optional(real(0, 1000), 1),
+    timerQuantumMs: v.optional(quantum(), 1),
   },
   (scenario): Run => {
     const { algorithm: chosen, layering, settings, client, seed, title } = scenario;
@@ -95,12 +99,33 @@ export const concurrencyKind: Kind = defineKind(
       const message = "is missing; expected requests or durationS in client";
       return [{ path: ["client"], message, isMissing: true }];
     }
-    if (typeof chosen === "number") return [];
-    if (settings.initialConcurrency <= settings.maxConcurrencyLimit) return [];
-    const message = `is ${settings.initialConcurrency}; expected at most maxConcurrencyLimit, ${settings.maxConcurrencyLimit}`;
-    return [{ path: ["settings", "initialConcurrency"], message, isMissing: false }];
+    return [
+      ...problemsOfInterval(client),
+      ...(typeof chosen === "number" ? [] : problemsOfBounds(settings)),
+    ];
   },
 );
+
+function problemsOfBounds({ initialConcurrency, maxConcurrencyLimit }: Settings): Problem[] {
+  if (initialConcurrency <= maxConcurrencyLimit) return [];
+  const message = `is ${initialConcurrency}; expected at most maxConcurrencyLimit, ${maxConcurrencyLimit}`;
+  return [{ path: ["settings", "initialConcurrency"], message, isMissing: false }];
+}
+
+/** Requests that come one by one must be few enough to come at all. */
+function problemsOfInterval(client: {
+  readonly clients: number;
+  readonly intervalMs: number;
+  readonly durationS?: number | undefined;
+  readonly requests?: number | undefined;
+}): Problem[] {
+  const { clients, intervalMs, durationS, requests } = client;
+  if (durationS === undefined || requests !== undefined || intervalMs === 0) return [];
+  const offered = (clients * durationS * 1000) / intervalMs;
+  if (offered <= MAX_OFFERED) return [];
+  const message = `comes to ${Math.ceil(offered)} requests in durationS, of all clients; at most ${MAX_OFFERED} are run`;
+  return [{ path: ["client", "intervalMs"], message, isMissing: false }];
+}
 
 function algorithm(): v.GenericSchema<Algorithm> {
   return field<Algorithm>(
@@ -112,6 +137,12 @@ function algorithm(): v.GenericSchema<Algorithm> {
     },
     `${ALGORITHMS.join(" or ")}, or a whole number from 1 to ${MAX_LIMIT} for a fixed limit`,
   );
+}
+
+function quantum(): v.GenericSchema<number> {
+  const isQuantum = (value: unknown): boolean =>
+    value === 0 || (typeof value === "number" && value >= MIN_QUANTUM_MS && value <= 1000);
+  return field(isQuantum, `0, or a number from ${MIN_QUANTUM_MS} to 1000`);
 }
 
 /** More than `low` and less than `high`. */

@@ -10,8 +10,10 @@ import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
 import { recovery } from "./recovery.ts";
 
-/** Requests offered in a run: about a minute of computing. */
-const MAX_REQUESTS = 50_000_000;
+/** Requests offered in a run: some minutes of computing. Each is two events at most. */
+const MAX_REQUESTS = 40_000_000;
+/** Seconds times clients: what each was served in every second is kept. */
+const MAX_COUNTS = 10_000_000;
 const MAX_SECONDS = 100_000;
 const MAX_CLIENTS = 1000;
 
@@ -65,7 +67,7 @@ export const overloadKind: Kind = defineKind(
         y: {
           label: "requests",
           unit: "per second",
-          max: 1.2 * Math.max(...rows.map(({ offered }) => offered), 1),
+          max: 1.2 * rows.reduce((most, { offered }) => Math.max(most, offered), 1),
         },
         series: [
           { label: "taken", shape: "bar", points: points(rows, "ok") },
@@ -76,8 +78,9 @@ export const overloadKind: Kind = defineKind(
       }),
     };
   },
-  ({ offeredPerSecond, durationS, service: { capacity } }) => [
+  ({ clients, offeredPerSecond, durationS, service: { capacity } }) => [
     ...problemsOfSize(offeredPerSecond * durationS),
+    ...problemsOfCounts(clients, durationS),
     ...problemsOfCapacity(capacity, durationS),
   ],
 );
@@ -85,6 +88,12 @@ export const overloadKind: Kind = defineKind(
 function problemsOfSize(requests: number): Problem[] {
   if (requests <= MAX_REQUESTS) return [];
   const message = `comes to ${Math.ceil(requests)} requests with offeredPerSecond; at most ${MAX_REQUESTS} are run`;
+  return [{ path: ["durationS"], message, isMissing: false }];
+}
+
+function problemsOfCounts(clients: number, durationS: number): Problem[] {
+  if (clients * durationS <= MAX_COUNTS) return [];
+  const message = `is ${durationS}; expected at most ${Math.floor(MAX_COUNTS / clients)} with ${clients} clients`;
   return [{ path: ["durationS"], message, isMissing: false }];
 }
 

@@ -50,7 +50,9 @@ export interface OverloadSecond {
  */
 export function runOverload(options: OverloadOptions, random: Random): OverloadSecond[] {
   const { clients, capacity, service, responseMs, durationS } = options;
-  const loop = new EventLoop({ timerQuantumMs: 0 });
+  // The end of the last second belongs to it; what comes after that is not run.
+  const endMs = (durationS + 1) * SECOND_MS;
+  const loop = new EventLoop({ timerQuantumMs: 0, endMs });
   const throttles = clients.map(() => options.throttle(loop));
   const seconds: OverloadSecond[] = [];
   let counts = new Counts(clients.length);
@@ -92,8 +94,7 @@ export function runOverload(options: OverloadOptions, random: Random): OverloadS
     schedule();
   }
   loop.run(
-    // The end of the last second belongs to it; what comes after that is not run.
-    (durationS + 1) * SECOND_MS,
+    endMs,
     () => {
       // Nothing is decided between instants.
     },

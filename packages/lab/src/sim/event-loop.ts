@@ -5,12 +5,17 @@ import type { Clock } from "@sluice/core";
 const EVENTS_MAX = 100_000_000;
 /** Events at one instant: with delays of nothing, time would stand still for ever. */
 const EVENTS_AT_ONCE_MAX = 5_000_000;
+/** Events that wait at once: about a gigabyte, with what they hold. */
+const PENDING_MAX = 3_000_000;
+/** Fewer that were cancelled are not worth the sweep. */
+const SWEEP_MIN = 1024;
 
-interface Event {
+/** Something that is to happen, until it has or was cancelled. */
+export interface Scheduled {
   readonly dueMs: number;
   /** Ties go in the order in which they were scheduled. */
   readonly order: number;
-  readonly run: () => void;
+  run: (() => void) | undefined;
 }
 
 export interface EventLoopOptions {
@@ -19,18 +24,24 @@ export interface EventLoopOptions {
    * do: a delay takes at least half a quantum more, rounded up.
    */
   readonly timerQuantumMs: number;
+  /** What would be due then or later never happens and is not kept. Everything is unless given. */
+  readonly endMs?: number;
 }
 
 /** Virtual time for simulations in which very much happens: plain callbacks, no promises. */
 export class EventLoop implements Clock {
   readonly #quantumMs: number = 0;
-  readonly #heap: Event[] = [];
+  readonly #endMs: number | undefined;
+  #heap: Scheduled[] = [];
+  /** Of those in the heap: they stay there until they are due or swept out. */
+  #cancelled = 0;
   #nowMs = 0;
   #order = 0;
   #atOnce = 0;
 
-  constructor(options: EventLoopOptions) {
-    this.#quantumMs = options.timerQuantumMs;
+  constructor({ timerQuantumMs, endMs }: EventLoopOptions) {
+    this.#quantumMs = timerQuantumMs;
+    this.#endMs = endMs;
   }
 
   now(): number {
@@ -38,22 +49,37 @@ export class EventLoop implements Clock {
   }
 
   /** Runs `run` after a delay, as the timers of this loop keep it. */
-  after(delayMs: number, run: () => void): void {
+  after(delayMs: number, run: () => void): Scheduled {
     const quantumMs = this.#quantumMs;
     const keptMs = quantumMs === 0 ? delayMs : Math.ceil(0.5 + delayMs / quantumMs) * quantumMs;
-    this.at(this.#nowMs + keptMs, run);
+    return this.at(this.#nowMs + keptMs, run);
   }
 
   /** Runs `run` at an instant, exactly. One that has passed is now. */
-  at(atMs: number, run: () => void): void {
-    if (this.#order >= EVENTS_MAX || this.#atOnce >= EVENTS_AT_ONCE_MAX) {
-      const what = this.#order >= EVENTS_MAX ? "too much happens" : "time stands still";
-      throw new ConfigError(
-        `${what}: give up at ${this.#nowMs / 1000} s; make delays longer or the run shorter`,
-      );
-    }
+  at(atMs: number, run: () => void): Scheduled {
+    const isTooMuch =
+      this.#order >= EVENTS_MAX ||
+      this.#atOnce >= EVENTS_AT_ONCE_MAX ||
+      this.#heap.length >= PENDING_MAX;
+    if (isTooMuch) this.#giveUp();
     this.#atOnce++;
-    this.#push({ dueMs: Math.max(atMs, this.#nowMs), order: this.#order++, run });
+    const event: Scheduled = { dueMs: Math.max(atMs, this.#nowMs), order: this.#order++, run };
+    if (this.#endMs === undefined || event.dueMs < this.#endMs) this.#push(event);
+    else event.run = undefined;
+    return event;
+  }
+
+  /** Lets something not happen. After it has, or twice, this does nothing. */
+  cancel(event: Scheduled): void {
+    if (event.run === undefined) return;
+    event.run = undefined;
+    this.#cancelled++;
+    if (this.#cancelled < SWEEP_MIN || this.#cancelled * 2 < this.#heap.length) return;
+    // What is in order is also a heap.
+    this.#heap = this.#heap
+      .filter((each) => each.run !== undefined)
+      .toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
+    this.#cancelled = 0;
   }
 
   /**
@@ -62,24 +88,51 @@ export class EventLoop implements Clock {
    */
   run(untilMs: number, onInstant: () => void, isOver: () => boolean): void {
     while (!isOver()) {
-      const first = this.#heap[0];
+      const first = this.#first();
       if (first === undefined || first.dueMs >= untilMs) return;
       if (first.dueMs > this.#nowMs) this.#atOnce = 0;
       this.#nowMs = first.dueMs;
-      while (!isOver() && this.#heap[0] !== undefined && this.#heap[0].dueMs <= this.#nowMs) {
-        this.#pop().run();
-      }
+      this.#runDue(isOver);
       if (!isOver()) onInstant();
     }
   }
 
-  #push(event: Event): void {
+  #runDue(isOver: () => boolean): void {
+    for (let event = this.#first(); event !== undefined; event = this.#first()) {
+      if (event.dueMs > this.#nowMs || isOver()) return;
+      const { run } = event;
+      event.run = undefined;
+      this.#pop();
+      run?.();
+    }
+  }
+
+  #giveUp(): never {
+    let what = `too much is under way: more than ${PENDING_MAX} events still to come`;
+    if (this.#order >= EVENTS_MAX) what = `too much happens: more than ${EVENTS_MAX} events`;
+    else if (this.#atOnce >= EVENTS_AT_ONCE_MAX)
+      what = `time stands still: more than ${EVENTS_AT_ONCE_MAX} events at one instant`;
+    const when = `gave up ${this.#nowMs / 1000} s into the run`;
+    throw new ConfigError(`${what}; ${when}; make delays longer or the run shorter`);
+  }
+
+  /** The next that was not cancelled. */
+  #first(): Scheduled | undefined {
+    for (;;) {
+      const first = this.#heap[0];
+      if (first === undefined || first.run !== undefined) return first;
+      this.#pop();
+      this.#cancelled--;
+    }
+  }
+
+  #push(event: Scheduled): void {
     const heap = this.#heap;
     let at = heap.length;
     heap.push(event);
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      const above = heap[parent] as Event;
+      const above = heap[parent] as Scheduled;
       if (isBefore(above, event)) break;
       heap[at] = above;
       at = parent;
@@ -87,26 +140,25 @@ export class EventLoop implements Clock {
     heap[at] = event;
   }
 
-  #pop(): Event {
+  #pop(): void {
     const heap = this.#heap;
-    const first = heap[0] as Event;
-    const last = heap.pop() as Event;
+    const last = heap.pop() as Scheduled;
     const length = heap.length;
-    if (length === 0) return first;
+    if (length === 0) return;
     let at = 0;
     for (;;) {
       let child = 2 * at + 1;
       if (child >= length) break;
-      if (child + 1 < length && isBefore(heap[child + 1] as Event, heap[child] as Event)) child++;
-      if (isBefore(last, heap[child] as Event)) break;
-      heap[at] = heap[child] as Event;
+      const right = heap[child + 1];
+      if (right !== undefined && isBefore(right, heap[child] as Scheduled)) child++;
+      if (isBefore(last, heap[child] as Scheduled)) break;
+      heap[at] = heap[child] as Scheduled;
       at = child;
     }
     heap[at] = last;
-    return first;
   }
 }
 
-function isBefore(a: Event, b: Event): boolean {
+function isBefore(a: Scheduled, b: Scheduled): boolean {
   return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 }

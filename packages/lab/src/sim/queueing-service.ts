@@ -1,9 +1,12 @@
-import { Fifo } from "@sluice/core";
+import { ConfigError, Fifo } from "@sluice/core";
 import type { Random } from "@sluice/core";
 import { drawExponential, drawLognormal } from "./draw.ts";
 import type { EventLoop } from "./event-loop.ts";
 import { Arrivals } from "./service.ts";
 import type { Answer, Service } from "./service.ts";
+
+/** Most that wait where any number may: clients that give up leave theirs in the queue. */
+const QUEUE_MAX = 3_000_000;
 
 export interface QueueingServiceOptions {
   readonly workers: number;
@@ -55,12 +58,20 @@ export class QueueingService implements Service {
     if (this.#working < this.#workers) {
       this.#work(answer);
     } else if (queue === undefined || this.#queue.length < queue) {
+      this.#refuseTooMany();
       this.#queue.push(answer);
     } else {
       // Refused at the door: it is not in the service while it waits for that answer.
       this.seen.leave(this.#loop.now());
       this.#loop.after(rejectMs, () => answer("busy"));
     }
+  }
+
+  #refuseTooMany(): void {
+    if (this.#queue.length < QUEUE_MAX) return;
+    throw new ConfigError(
+      `too much is under way: more than ${QUEUE_MAX} attempts wait in the service; gave up ${this.#loop.now() / 1000} s into the run; give it a queue, more workers or fewer attempts`,
+    );
   }
 
   #work(answer: Answer): void {

@@ -1,3 +1,4 @@
+import { ConfigError } from "@sluice/core";
 import { TimeWeighted } from "./time-weighted.ts";
 
 export type Answer = (answer: "ok" | "busy") => void;
@@ -10,6 +11,8 @@ export interface Service {
 }
 
 const RATE_WINDOW_MS = 1000;
+/** Arrivals within that time, all of which are remembered. */
+const RATE_MAX = 3_000_000;
 
 /** What a service sees of its clients: how many are in it, and how many came in the last second. */
 export class Arrivals {
@@ -43,6 +46,11 @@ export class Arrivals {
       this.#oldest = 0;
     }
     const rate = this.#times.length - this.#oldest;
+    if (rate > RATE_MAX) {
+      throw new ConfigError(
+        `too much happens: more than ${RATE_MAX} attempts reach the service within a second; gave up ${nowMs / 1000} s into the run; make delays, timeouts or back-offs longer`,
+      );
+    }
     this.rate.add(rate, nowMs);
     return rate;
   }

@@ -56,7 +56,7 @@ export class TimeWeightedReal {
   #max = Number.NEGATIVE_INFINITY;
   #total = 0;
   #sum = 0;
-  /** By the nearest tenth: the mode of real numbers needs a grid. */
+  /** By cells: the mode of real numbers needs a grid. */
   readonly #weights = new Map<number, number>();
 
   add(value: number, nowMs: number): void {
@@ -68,7 +68,7 @@ export class TimeWeightedReal {
     this.#max = Math.max(this.#max, value);
     this.#total += weight;
     this.#sum += value * weight;
-    const cell = Math.round(value * 10);
+    const cell = cellOf(value);
     this.#weights.set(cell, (this.#weights.get(cell) ?? 0) + weight);
   }
 
@@ -94,4 +94,12 @@ export class TimeWeightedReal {
     }
     return { min: this.#min, max: this.#max, mean: this.#sum / this.#total, mode: mode / 10 };
   }
+}
+
+/** From here on the grid is coarse, so that it has a million cells and not one for each value. */
+const COARSE_FROM = 100_000;
+
+/** The nearest tenth, or the nearest thousand, in tenths. */
+function cellOf(value: number): number {
+  return value < COARSE_FROM ? Math.round(value * 10) : Math.round(value / 1000) * 10_000;
 }

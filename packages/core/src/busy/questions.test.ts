@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createBusyThrottle } from "./create-busy-throttle.ts";
+import type { BusyRuleName } from "./create-busy-throttle.ts";
+import type { BusyState } from "./busy-throttle.ts";
+
+interface Event {
+  readonly waitMs: number;
+  readonly sends: number;
+  readonly isBusy: boolean;
+}
+
+/** What is sent and what state each step ends in; `asks`: with questions between. */
+function play(rule: BusyRuleName, events: readonly Event[], asks: boolean): [number, BusyState][] {
+  let nowMs = 0;
+  const throttle = createBusyThrottle({ now: () => nowMs }, { rule });
+  const ask = (): void => {
+    if (!asks) return;
+    throttle.pauseMs();
+    throttle.state();
+  };
+  return events.map(({ waitMs, sends, isBusy }) => {
+    nowMs += waitMs / 2;
+    ask();
+    nowMs += waitMs / 2;
+    ask();
+    let sent = 0;
+    for (let i = 0; i < sends; i++) if (throttle.trySend() === undefined) sent++;
+    ask();
+    for (let i = 0; i < sent; i++) throttle.onAnswer(nowMs - 20, isBusy);
+    return [sent, throttle.state()];
+  });
+}
+
+const events = fc.array(
+  fc.record({ waitMs: fc.nat(400), sends: fc.nat(30), isBusy: fc.boolean() }),
+  { minLength: 50, maxLength: 200 },
+);
+
+test.each<BusyRuleName>(["sluice", "table", "prose"])(
+  "rule %s does the same whether it is asked or not",
+  (rule) => {
+    fc.assert(
+      fc.property(events, (each) => {
+        expect(play(rule, each, true)).toEqual(play(rule, each, false));
+      }),
+      { numRuns: 50 },
+    );
+  },
+);
