@@ -10,6 +10,15 @@ function drawn(random: SeededRandom, count: number, leastMs: number): number[] {
   return Array.from({ length: count }, () => leastMs - 20 * Math.log(1 - random.next()));
 }
 
+/** Round trips of 100 ms at least that are the baseline, and others so many times as long. */
+function setUpLonger(seed: number, count: number, longer: number) {
+  const random = new SeededRandom(seed);
+  const baseline = new Baseline();
+  baseline.absorb(drawn(random, count, 100), count);
+  const others = drawn(random, count, 100).map((rttMs) => longer * rttMs);
+  return { baseline, others };
+}
+
 test("says nothing until something was measured", () => {
   const baseline = new Baseline();
   expect(baseline.count).toBe(0);
@@ -75,15 +84,6 @@ test("keeps fewer from the next time on when fewer may stay", () => {
 describe("is exceeded", () => {
   const counts = fc.integer({ min: 16, max: 300 });
   const shifts = fc.double({ min: 0.3, max: 4, noNaN: true });
-
-  /** Round trips of 100 ms at least that are the baseline, and others so many times as long. */
-  function setUpLonger(seed: number, count: number, longer: number) {
-    const random = new SeededRandom(seed);
-    const baseline = new Baseline();
-    baseline.absorb(drawn(random, count, 100), count);
-    const others = drawn(random, count, 100).map((rttMs) => longer * rttMs);
-    return { baseline, others };
-  }
 
   test("by nothing until something was measured", () => {
     expect(new Baseline().isExceededBy([1_000_000], 1.5)).toBe(false);

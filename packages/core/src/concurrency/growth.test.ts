@@ -35,8 +35,7 @@ describe("a step", () => {
           if (kind === "taken") growth.onStepTaken();
           else if (kind === "pause") growth.pause();
           else if (kind === "wait") nowMs += of;
-          else if (kind === "loss" || kind === "queue")
-            growth.stopAt(of, kind, { nowMs, rttMs: 100 });
+          else growth.stopAt(of, kind, { nowMs, rttMs: 100 });
         }
         const step = growth.step(from, nowMs);
         expect(Number.isInteger(step)).toBe(true);

@@ -1,6 +1,6 @@
 import type { Random } from "../random.ts";
 
-/** Nearer to the edge than this part of it, growth goes by ones. */
+/** Nearer to the edge than this part of it, growth goes by small steps. */
 const NEAR = 0.3;
 /** An edge is believed for so many round trips, and no longer than that time. */
 const EDGE_ROUND_TRIPS = 100;
@@ -8,6 +8,7 @@ const EDGE_MAX_MS = 5000;
 /** However long round trips are, growth is not held longer. */
 const HOLD_MAX_MS = 30_000;
 
+/** What stopped a limit. */
 export type EdgeKind = "loss" | "queue";
 
 /** When a limit may grow, and by how much: carefully around where it last had to stop. */
@@ -69,7 +70,10 @@ export class Growth {
     return nowMs < this.#edgeUntilMs && Math.abs(limit - this.#edge) < NEAR * this.#edge;
   }
 
-  /** How much more to try: one near the edge; away from it twice the last, up to half the limit. */
+  /**
+   * How much more to try. Near an edge one, or half the root of the limit if it was a queue; away
+   * from it twice the last step, up to half the limit.
+   */
   step(limit: number, nowMs: number): number {
     if (this.isNearEdge(limit, nowMs)) {
       this.#streak = 0;

@@ -91,11 +91,13 @@ const RTT_ALPHA = 0.1;
 /**
  * Finds what a peer can take by two signals, each with a law of its own.
  *
- * - **Losses** (busy or failed). One at a number in flight never tried before is explained by it:
- *   the limit goes one below. Others are not: what the peer limits is then a rate, or others share
- *   it, and starts are paced a little below what was accepted. When nothing at all is served, single
- *   attempts go out after ever longer rests. Losses of attempts that started before the last cut
- *   never cut again, and a stray one among many does not cut at all.
+ * - **Losses** (busy or failed). A few are strays and do nothing, unless it is a probe that is lost.
+ *   More are explained if some had a number in flight never tried before: the limit goes one below
+ *   the least such number. Others are not: what the peer limits is then a rate, or others share it,
+ *   and starts are paced a little below what was accepted. When nothing at all is served, single
+ *   attempts go out after ever longer rests. Losses of attempts that started before the last cut do
+ *   not cut again; they can only tell that the number was a smaller one. Losses that become no fewer
+ *   when starts are slowed down are put up with.
  * - **Waiting**. How many of those in flight wait is what their round trips have become longer by
  *   since the baseline, by Little's law. More than chance explains: the limit goes down by so many.
  *   The baseline is what was measured with the limit lowered, now and then, for a moment.

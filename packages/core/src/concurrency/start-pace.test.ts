@@ -206,8 +206,15 @@ describe("is back at where it was cut", () => {
     pace.cut(0, 100, 0);
     serve(pace, 0, 10_000, true);
     pace.end();
-    expect([pace.isBackAtCut, pace.perSecond, pace.pauseMs(10_000)]).toEqual([false, undefined, 0]);
+    expect([pace.isBackAtCut, pace.perSecond]).toEqual([false, undefined]);
   });
+});
+
+test("holds nobody back after its end, not even for the rest of a rest", () => {
+  const pace = new StartPace();
+  pace.cut(0, 100, 500);
+  pace.end();
+  expect(startsOf(pace, Array<number>(100).fill(5))).toEqual(Array<number>(100).fill(5));
 });
 
 test("two that share a quota and are cut together come to share it evenly", () => {

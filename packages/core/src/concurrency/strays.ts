@@ -9,9 +9,10 @@ const RECENT_ALPHA = 0.1;
 /** If slowing down leaves this much of a loss, over so many ends, it does not come from our load. */
 const IN_VAIN = 0.6;
 const PROOF_ENDS = 50;
-/** Then up to so much more is put up with, and for a while; but never more than the last. */
-const MARGIN = 1.5;
+/** But never a part beyond this: it would be an outage. */
 const PART_MAX = 0.3;
+/** What is found so is put up with, and half as much again; less with every window. */
+const MARGIN = 1.5;
 const DECAY = 0.995;
 /** Ends that this is judged by, at most twice that. */
 const ENDS = 100;
