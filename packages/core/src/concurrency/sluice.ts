@@ -73,6 +73,9 @@ const BASELINE_JOIN_MS = 5000;
 /** Standard errors by which they must have fallen. */
 const FALL = 2.5;
 
+/** Losses overtake each other by a few only: one with fewer in flight than this part is another. */
+const OVERTAKEN = 0.75;
+
 /** Round trips without growth after a loss, with a queue, after a drain. */
 const HOLD_LOSS = 20;
 const HOLD_QUEUE = 4;
@@ -123,6 +126,7 @@ export class SluiceLimit implements LimitAlgorithm {
   readonly #strays = new Strays();
   /** The most in flight that the losses since the last cut leave as good, if they tell. */
   #mostBelow: number | undefined;
+  #notedAtMs = 0;
   #cutAtMs: number = Number.NEGATIVE_INFINITY;
   /** Cuts in a row, without a window in between that went well. */
   #cuts = 0;
@@ -232,17 +236,28 @@ export class SluiceLimit implements LimitAlgorithm {
    * An attempt that was lost when so many were tried for the first time tells that one less is good.
    * Losses overtake each other, so the least of some is kept.
    */
-  #noteMostBelow({ startedAtMs, inFlightAtStart }: Sample, isProbe: boolean): void {
+  #noteMostBelow(sample: Sample, isProbe: boolean): void {
+    const { startedAtMs, endedAtMs, inFlightAtStart } = sample;
     const isTold = isProbe || this.#tried.isFirst(startedAtMs, inFlightAtStart);
     if (!isTold || inFlightAtStart === 1) return;
     this.#mostBelow = Math.min(inFlightAtStart - 1, this.#mostBelow ?? inFlightAtStart);
+    this.#notedAtMs = endedAtMs;
   }
 
-  /** The loss of fewer in flight may even come back after the limit was cut. */
+  /**
+   * What was noted was a stray if more are served after it. Those that were in flight with it tell
+   * nothing: who never answers keeps no place, so there were fewer than it seemed.
+   */
+  #refuteMostBelow({ startedAtMs, inFlightAtStart }: Sample): void {
+    if (this.#mostBelow === undefined || startedAtMs <= this.#notedAtMs) return;
+    if (inFlightAtStart > this.#mostBelow) this.#mostBelow = undefined;
+  }
+
+  /** The loss of a few less in flight may even come back after the limit was cut. */
   #correctCut(sample: Sample, cause: "busy" | "failed"): Decided | undefined {
     const { startedAtMs, inFlightAtStart } = sample;
-    if (!this.#isCutExplained || inFlightAtStart > this.#limit || inFlightAtStart === 1)
-      return undefined;
+    const isNear = inFlightAtStart <= this.#limit && inFlightAtStart > OVERTAKEN * this.#limit;
+    if (!this.#isCutExplained || !isNear || inFlightAtStart === 1) return undefined;
     if (!this.#tried.isFirst(startedAtMs, inFlightAtStart)) return undefined;
     this.#limit = inFlightAtStart - 1;
     this.#endProbing(this.#wholeLimit);
@@ -276,6 +291,7 @@ export class SluiceLimit implements LimitAlgorithm {
     const rttMs = endedAtMs - startedAtMs;
     this.#rtt.update(rttMs);
     this.#tried.onServed(inFlightAtStart);
+    this.#refuteMostBelow(sample);
     this.#accepted ??= new RecentRate(startedAtMs);
     this.#accepted.record(endedAtMs, rttMs);
     const isSinceCut = startedAtMs > this.#cutAtMs;

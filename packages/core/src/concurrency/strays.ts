@@ -78,7 +78,7 @@ export class Strays {
       // What slowing down has done is not known yet.
       if (ends < PROOF_ENDS) return "stray";
       if (part <= PART_MAX && part >= IN_VAIN * this.#partAtCut) {
-        this.#part = MARGIN * part;
+        this.#part = Math.min(PART_MAX, MARGIN * part);
         this.#partAtCut = undefined;
         return "in-vain";
       }
