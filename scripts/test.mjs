@@ -1,12 +1,16 @@
 // All checks, then all tests. The tests come last: their closing line ends the run.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { ensureRedis } from "./redis.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const steps = [
   ["npm", ["run", "--silent", "check"]],
   ["npx", ["vitest", "run", ...process.argv.slice(2)]],
 ];
+
+if (ensureRedis() === undefined)
+  console.error("no Redis server here, and none to fetch: the tests that need one are skipped");
 
 for (const [command, args] of steps) {
   const { status } = spawnSync(command, args, {

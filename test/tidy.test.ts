@@ -6,9 +6,10 @@ import { codeOf, filesIn, importsOf, read } from "./tree.ts";
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "packages/core": [],
   "packages/egress": ["@sluice/core"],
-  "packages/lab": ["@sluice/core"],
+  "packages/fleet": ["@sluice/core"],
+  "packages/lab": ["@sluice/core", "@sluice/fleet"],
   "packages/sluice": ["@sluice/core", "@sluice/lab"],
-  bench: ["@sluice/core", "@sluice/egress", "@sluice/lab"],
+  bench: ["@sluice/core", "@sluice/egress", "@sluice/fleet", "@sluice/lab"],
 };
 
 /** The one file that owns the real clock, timers and randomness; its test is real time too. */

@@ -1,9 +1,11 @@
 import { benchBucket } from "./bucket/bench.ts";
 import { benchBusy } from "./busy/bench.ts";
 import { benchConcurrency } from "./concurrency/bench.ts";
+import { benchFleet } from "./fleet/bench.ts";
 import { benchGate } from "./gate/bench.ts";
 import { benchLoopback } from "./loopback/bench.ts";
 import { benchScenario } from "./scenario/bench.ts";
+import { benchThreads } from "./threads/bench.ts";
 import { parseOptions } from "./options.ts";
 import type { BenchOptions } from "./options.ts";
 
@@ -13,9 +15,11 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["bucket", benchBucket],
   ["busy", benchBusy],
   ["concurrency", benchConcurrency],
+  ["fleet", benchFleet],
   ["gate", benchGate],
   ["loopback", benchLoopback],
   ["scenario", benchScenario],
+  ["threads", benchThreads],
 ]);
 
 const WRONG_USAGE = 2;

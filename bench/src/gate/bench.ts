@@ -5,7 +5,8 @@ import { roundsText, short } from "../numbers.ts";
 import type { BenchOptions } from "../options.ts";
 import { spreadOf } from "../spread.ts";
 import { table } from "../table.ts";
-import { inBatches, oneByOne, P_LIMIT } from "./calls.ts";
+import { runCases } from "../run-cases.ts";
+import { GATES, QUESTIONS } from "./calls.ts";
 import { BARE, BARE_TIMED, startFetches } from "./fetches.ts";
 
 /** CPU time of a call through a gate, as a part of p-limit's: at most. */
@@ -26,12 +27,10 @@ export async function benchGate({ rounds, quick, json }: BenchOptions): Promise<
   const slices = quick ? { sliceMs: 50, slices: 3 } : { sliceMs: 200, slices: 10 };
   // The network makes slices so uneven that the best of a few is luck.
   const many = { ...slices, slices: 4 * slices.slices };
-  const calls = { peer: P_LIMIT, goal: CALL_GOAL, rounds, slices };
   const requests = { goal: 1 / FETCH_GOAL, rounds, slices: many };
   const fetches = await startFetches();
   const rows = [
-    ...(await compare("one by one", oneByOne(), calls)),
-    ...(await compare("1000 at once", inBatches(), calls)),
+    ...(await compareCalls(rounds, slices)),
     ...(await compare("loopback", fetches.plain, { ...requests, peer: BARE })),
     ...(await compare("loopback", fetches.timed, { ...requests, peer: BARE_TIMED })),
   ];
@@ -47,6 +46,20 @@ export async function benchGate({ rounds, quick, json }: BenchOptions): Promise<
     spreadOf(ratios).median <= ratioMax ? "met" : "missed",
   ]);
   return `${machineLine(machine)}\n\n${table(heading, lines)}`;
+}
+
+const CALLS = new URL("calls-child.js", import.meta.url);
+
+async function compareCalls(rounds: number, { sliceMs, slices }: Slices): Promise<Row[]> {
+  const cases = Object.keys(QUESTIONS).flatMap((question) =>
+    Object.keys(GATES).map((name) => ({ id: `${question}/${name}`, nodeFlags: [] })),
+  );
+  const figures = await runCases(CALLS, cases, { rounds, args: [String(sliceMs), String(slices)] });
+  return [...figures].map(([id, all]) => {
+    const [question = "", name = ""] = id.split("/");
+    const ratios = all.map(({ gate = 0, peer = 0 }) => peer / gate);
+    return { question, name, ratios, ratioMax: CALL_GOAL };
+  });
 }
 
 interface Comparison {

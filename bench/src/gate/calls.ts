@@ -13,50 +13,55 @@ type Call = (work: () => Promise<number>) => Promise<number>;
 const resolved = Promise.resolve(1);
 const work = (): Promise<number> => resolved;
 
-const GATES: Readonly<Record<string, Gate>> = {
-  "gate, fixed": createGate({ concurrency: CONCURRENCY, busy: "off" }),
-  "gate, fixed and busy": createGate({ concurrency: CONCURRENCY }),
-  "gate, adaptive": createGate({
-    concurrency: { initialLimit: CONCURRENCY, limitMax: CONCURRENCY },
-  }),
-  "gate, fixed and rate": createGate({
-    concurrency: CONCURRENCY,
-    busy: "off",
-    rate: { limit: 1e9, periodMs: 1000 },
-  }),
+/** Gates by what they do; a process has one of them, because what V8 makes of one depends on the others. */
+export const GATES: Readonly<Record<string, () => Gate>> = {
+  "gate, fixed": () => createGate({ concurrency: CONCURRENCY, busy: "off" }),
+  "gate, fixed and busy": () => createGate({ concurrency: CONCURRENCY }),
+  "gate, adaptive": () =>
+    createGate({ concurrency: { initialLimit: CONCURRENCY, limitMax: CONCURRENCY } }),
+  "gate, fixed and rate": () =>
+    createGate({
+      concurrency: CONCURRENCY,
+      busy: "off",
+      rate: { limit: 1e9, periodMs: 1000 },
+    }),
 };
 
-/** What the others are measured against. */
-export const P_LIMIT = "p-limit";
-
-function calls(): Map<string, Call> {
+/** What a gate is measured against. */
+export function throughPLimit(): Call {
   const limit = pLimit(CONCURRENCY);
-  const all = new Map<string, Call>([[P_LIMIT, (each) => limit(each)]]);
-  for (const [name, gate] of Object.entries(GATES)) all.set(name, (each) => gate.run(each));
-  return all;
+  return (each) => limit(each);
 }
 
-/** One call after the other: every one starts at once. */
-export function oneByOne(): Record<string, Loop> {
-  return loops((call) => async (count) => {
+export function throughGate(name: string): Call {
+  const gate = GATES[name]?.();
+  if (gate === undefined) throw new Error(`no gate is named ${name}`);
+  return (each) => gate.run(each);
+}
+
+/** How calls are made. */
+export const QUESTIONS: Readonly<Record<string, (call: Call) => Loop>> = {
+  "one by one": oneByOne,
+  "1000 at once": inBatches,
+};
+
+/** Every one starts at once. */
+function oneByOne(call: Call): Loop {
+  return async (count) => {
     let done = 0;
     for (let i = 0; i < count; i++) done += await call(work);
     return done;
-  });
+  };
 }
 
-/** Many at once: most wait in line. */
-export function inBatches(): Record<string, Loop> {
-  return loops((call) => async (count) => {
+/** Most wait in line. */
+function inBatches(call: Call): Loop {
+  return async (count) => {
     let done = 0;
     for (let i = 0; i < count; i += BATCH) {
       const batch = Array.from({ length: BATCH }, () => call(work));
       for (const value of await Promise.all(batch)) done += value;
     }
     return done;
-  });
-}
-
-function loops(of: (call: Call) => Loop): Record<string, Loop> {
-  return Object.fromEntries([...calls()].map(([name, call]) => [name, of(call)]));
+  };
 }

@@ -1,5 +1,12 @@
 /** What can go wrong, by a name that stays. Callers branch on these; messages are for people. */
-export type SluiceErrorCode = "CONFIG" | "INVARIANT" | "THROTTLED" | "DEADLINE" | "CLOSED";
+export type SluiceErrorCode =
+  | "CONFIG"
+  | "INVARIANT"
+  | "THROTTLED"
+  | "DEADLINE"
+  | "CLOSED"
+  | "STORE"
+  | "DUPLICATE";
 
 /** Whatever Sluice throws on purpose. */
 export abstract class SluiceError extends Error {

@@ -50,6 +50,7 @@ export { shareOf } from "./share/share.ts";
 export type { Division, Seat } from "./share/share.ts";
 export { EpochAccount } from "./share/epoch-account.ts";
 export { Grant } from "./share/grant.ts";
+export type { Deposit, DepositKind, TakeBack } from "./share/grant.ts";
 
 // How much a peer can take at once, found by its answers.
 export { ConcurrencyLimiter } from "./concurrency/limiter.ts";

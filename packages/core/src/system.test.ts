@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { systemTimer } from "./system.ts";
+import { systemTimer, threadClock } from "./system.ts";
 
 // The only real time in the suite.
 
@@ -22,4 +22,13 @@ test("a sleep that has ended no longer listens to its signal", async () => {
   expect(getEventListeners(signal, "abort")).toHaveLength(1);
   await asleep;
   expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test("the clock of all threads runs as fast as the clock of one", async () => {
+  const clocks = [threadClock, systemTimer];
+  const before = clocks.map((clock) => clock.now());
+  await systemTimer.sleep(3);
+  const [machineMs = 0, ownMs = 0] = clocks.map((clock, i) => clock.now() - (before[i] ?? 0));
+  expect(machineMs).toBeGreaterThanOrEqual(3);
+  expect(Math.abs(machineMs - ownMs)).toBeLessThan(1000);
 });

@@ -4,6 +4,7 @@
  */
 import { CachedClock } from "./cached-clock.ts";
 import type { Random } from "./random.ts";
+import { NANOS_PER_MS } from "./time.ts";
 import type { Clock, Timer } from "./time.ts";
 
 /** setTimeout fires at once for anything longer, so longer sleeps are made of several. */
@@ -11,6 +12,13 @@ const TIMEOUT_MAX_MS = 2 ** 31 - 1;
 
 /** `performance.now()`: monotonic, whatever happens to the wall clock. */
 export const systemClock: Clock = { now: () => performance.now() };
+
+/**
+ * One clock for all threads of a machine: monotonic, and a reading in one thread compares with a
+ * reading in another. `performance.now()` counts from an origin that each thread may have of its
+ * own. Where there is no `process`, the origins are those that the wall clock gave the threads.
+ */
+export const threadClock: Clock = { now: machineClock() };
 
 /** The same clock, with real sleep. A sleep keeps the process alive until it ends. */
 export const systemTimer: Timer = {
@@ -31,6 +39,19 @@ export function createCachedClock(): Clock {
 /** Resolves in the next turn of the event loop, after everything that is ready in this one. */
 export function nextTurn(): Promise<void> {
   return new Promise(atEndOfTurn);
+}
+
+function machineClock(): () => number {
+  // Browsers have none.
+  const { process } = globalThis as {
+    readonly process?: { readonly hrtime: () => [number, number] };
+  };
+  const hrtime = process?.hrtime;
+  if (hrtime === undefined) return () => performance.timeOrigin + performance.now();
+  return () => {
+    const [seconds, nanos] = hrtime();
+    return seconds * 1000 + nanos / NANOS_PER_MS;
+  };
 }
 
 function atEndOfTurn(run: () => void): void {

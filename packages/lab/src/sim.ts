@@ -27,3 +27,11 @@ export type {
   OverloadOptions,
   OverloadSecond,
 } from "./overload/simulation.ts";
+export { PoolSimulation } from "./pool/pool-simulation.ts";
+export type { PoolAction, PoolSimulationOptions } from "./pool/pool-simulation.ts";
+export { runPool } from "./pool/pool-run.ts";
+export type { PoolEvent, PoolRow, PoolRunOptions, PoolStats } from "./pool/pool-run.ts";
+export { SimulatedMember } from "./pool/simulated-member.ts";
+export type { PoolRules, ProcessWatcher } from "./pool/simulated-member.ts";
+export type { Network } from "./pool/simulated-store.ts";
+export { SlidingSecond } from "./pool/sliding-second.ts";

@@ -46,28 +46,37 @@ export interface CeilingOfEpoch {
  * The first call gets the level the ramp starts from. Always min ≤ ceiling ≤ max.
  */
 export class Ramp {
-  readonly #bounds: RampBounds;
-  readonly #mode: RampMode;
+  #rules: Rules;
   #level: Level;
   /** The last epoch that was entered; before the first call only scheduled mode has one. */
   #epoch: number | undefined;
   #hasStarted = false;
 
   constructor(options: RampOptions, start: RampStart) {
-    requireWhole("max", options.max, 1);
-    requireWhole("min", options.min, 0, options.max);
-    requireDuration("rampUpMs", options.rampUpMs);
     requireNumber("resumeFrom", start.resumeFrom ?? 0, 0, COUNT_MAX);
-    this.#bounds = { min: options.min, max: options.max, rampUpMs: Math.round(options.rampUpMs) };
-    this.#mode = modeOf(options.mode);
-    this.#level = levelAt(clamp(Math.trunc(start.resumeFrom ?? options.min), this.#bounds));
-    this.#epoch = options.mode.kind === "scheduled" ? start.epoch : undefined;
+    this.#rules = rulesOf(options);
+    this.#level = levelAt(clamp(Math.trunc(start.resumeFrom ?? options.min), this.#rules.bounds));
+    this.#epoch = this.#rules.isScheduled ? start.epoch : undefined;
+  }
+
+  /** The ceiling as it was when last entered, or where the ramp starts; asking moves nothing. */
+  get ceiling(): number {
+    return ceilingOf(this.#level, this.#rules.bounds);
+  }
+
+  /**
+   * Scheduled mode counts from `epoch` and not from where it was made to, for a member that learns
+   * the time of its pool later. After the first call it changes nothing.
+   */
+  countFrom(epoch: number): void {
+    requireEpoch(epoch);
+    if (this.#rules.isScheduled && !this.#hasStarted) this.#epoch = epoch;
   }
 
   /** What the ceiling would be if the first call of `epoch` came now. */
   peek(epoch: number, usage: Usage): CeilingOfEpoch {
     const { level, step } = this.#moveTo(epoch, usage);
-    return { ceiling: ceilingOf(level, this.#bounds), step };
+    return { ceiling: ceilingOf(level, this.#rules.bounds), step };
   }
 
   /**
@@ -79,16 +88,81 @@ export class Ramp {
     this.#level = level;
     this.#epoch = Math.max(epoch, this.#epoch ?? epoch);
     this.#hasStarted = true;
-    return { ceiling: ceilingOf(level, this.#bounds), step };
+    return { ceiling: this.ceiling, step };
+  }
+
+  /**
+   * Goes on by other options from the present epoch on. The level stays where it is, in whole tokens
+   * within the new bounds, and how the last epoch was used still counts. Only a ramp that is at its
+   * `min` because no call has come yet follows `min`. With the same bounds the level is untouched,
+   * fractions and all; options that are refused change nothing.
+   */
+  rebound(options: RampOptions, epoch: number): void {
+    requireEpoch(epoch);
+    const rules = rulesOf(options);
+    const { bounds, isScheduled } = this.#rules;
+    const isSame = areSame(rules.bounds, bounds);
+    if (isSame && isScheduled && rules.isScheduled) return;
+    this.#passTo(epoch);
+    if (!isSame) {
+      const isAtStart = !this.#hasStarted && this.ceiling === bounds.min;
+      this.#level = levelAt(isAtStart ? rules.bounds.min : clamp(this.ceiling, rules.bounds));
+    }
+    this.#rules = rules;
+    if (!this.#hasStarted) this.#epoch = undefined;
+    if (rules.isScheduled) this.#epoch = Math.max(epoch, this.#epoch ?? epoch);
+  }
+
+  /**
+   * The pool is further up: the level becomes at least `ceiling`, within the bounds, and never less
+   * than it is. Given the epoch in which the pool was there, the step into it is not made twice.
+   */
+  raiseTo(ceiling: number, epoch?: number): void {
+    invariant(ceiling >= 0, "a ceiling is not negative");
+    if (epoch !== undefined) this.#passTo(epoch);
+    const raised = clamp(Math.trunc(ceiling), this.#rules.bounds);
+    if (raised <= this.ceiling) return;
+    this.#level = levelAt(raised);
+    // Before the first call there is no step to leave out.
+    if (epoch === undefined || this.#epoch === undefined) return;
+    this.#epoch = Math.max(epoch, this.#epoch);
+  }
+
+  /** In scheduled mode epochs count without a call. */
+  #passTo(epoch: number): void {
+    requireEpoch(epoch);
+    if (!this.#rules.isScheduled) return;
+    this.#level = this.#moveTo(epoch, { used: 0, unused: 0 }).level;
+    this.#epoch = Math.max(epoch, this.#epoch ?? epoch);
   }
 
   #moveTo(epoch: number, usage: Usage): Move {
-    invariant(Number.isInteger(epoch), "an epoch is a whole number of seconds");
+    requireEpoch(epoch);
     const epochsPassed = epoch - (this.#epoch ?? epoch);
     const idle = this.#hasStarted ? "hold" : "start";
     if (epochsPassed <= 0) return { level: this.#level, step: idle };
-    return this.#mode({ level: this.#level, bounds: this.#bounds, epochsPassed, usage });
+    const { bounds, move } = this.#rules;
+    return move({ level: this.#level, bounds, epochsPassed, usage });
   }
+}
+
+/** Options that were checked. */
+interface Rules {
+  readonly bounds: RampBounds;
+  readonly isScheduled: boolean;
+  readonly move: RampMode;
+}
+
+function rulesOf(options: RampOptions): Rules {
+  const { max, min, rampUpMs, mode } = options;
+  requireWhole("max", max, 1);
+  requireWhole("min", min, 0, max);
+  requireDuration("rampUpMs", rampUpMs);
+  return {
+    bounds: { min, max, rampUpMs: Math.round(rampUpMs) },
+    isScheduled: mode.kind === "scheduled",
+    move: modeOf(mode),
+  };
 }
 
 function modeOf(options: RampModeOptions): RampMode {
@@ -117,4 +191,12 @@ function requirePercentage(name: string, value: number): void {
 
 function clamp(value: number, { min, max }: RampBounds): number {
   return Math.min(max, Math.max(min, value));
+}
+
+function areSame(a: RampBounds, b: RampBounds): boolean {
+  return a.min === b.min && a.max === b.max && a.rampUpMs === b.rampUpMs;
+}
+
+function requireEpoch(epoch: number): void {
+  invariant(Number.isInteger(epoch), "an epoch is a whole number of seconds");
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { EpochAccount } from "./epoch-account.ts";
-import type { Grant } from "./grant.ts";
+import { Grant } from "./grant.ts";
+import type { TakeBack } from "./grant.ts";
 import type { Division } from "./share.ts";
 
 const ALONE = { poolSize: 1, rank: 0 };
@@ -30,6 +31,48 @@ test("no more goes back than was granted, at once or in parts", () => {
   const grant = account.acquire(6);
   expect([grant.deposit(4), grant.deposit(500), grant.deposit(1)]).toEqual([4, 2, 0]);
   expect(account.left).toBe(10);
+});
+
+test("dropped tokens come back as unused ones do, and the issuer is told which they are", () => {
+  const returned: [number, string][] = [];
+  const onReturn: TakeBack = (count, kind) => returned.push([count, kind]);
+  const account = new EpochAccount(10, ALONE, 0, "rotate", onReturn);
+  const grant = account.acquire(8);
+  expect(grant.deposit({ unused: 2, dropped: 3 })).toBe(5);
+  expect(account.usage).toEqual({ used: 3, unused: 7 });
+  expect([grant.deposit({ dropped: 1 }), grant.deposit(1), grant.deposit({})]).toEqual([1, 1, 0]);
+  expect(returned).toEqual([
+    [2, "unused"],
+    [3, "dropped"],
+    [1, "dropped"],
+    [1, "unused"],
+  ]);
+});
+
+test("of a deposit beyond what was granted the unused tokens go back first", () => {
+  const returned: [number, string][] = [];
+  const grant = new Grant(5, undefined, (count, kind) => returned.push([count, kind]));
+  expect(grant.deposit({ unused: 4, dropped: 9 })).toBe(5);
+  expect(grant.deposit({ unused: 1, dropped: 1 })).toBe(0);
+  expect(returned).toEqual([
+    [4, "unused"],
+    [1, "dropped"],
+  ]);
+});
+
+test.each([-1, 0.5, Number.NaN, Infinity])("a deposit of %d gives nothing back", (wrong) => {
+  const account = new EpochAccount(10, ALONE, 0, "rotate");
+  const grant = account.acquire(8);
+  for (const deposit of [wrong, { unused: wrong }, { unused: 2, dropped: wrong }]) {
+    expect(() => grant.deposit(deposit)).toThrow("a deposit is a whole number of tokens");
+  }
+  expect(account.left).toBe(2);
+});
+
+test("a refusal says why, in the words of who asks", () => {
+  const account = new EpochAccount(1, ALONE, 0, "rotate");
+  const grants = [account.acquire(1, "store-lost"), account.acquire(1, "store-lost")];
+  expect(grants.map(({ reason }) => reason)).toEqual([undefined, "store-lost"]);
 });
 
 test("remainders that no share contains are not unused", () => {
@@ -83,7 +126,11 @@ const seats = fc
   );
 const step = fc.oneof(
   fc.record({ do: fc.constant("acquire" as const), ask: fc.nat(8) }),
-  fc.record({ do: fc.constant("deposit" as const), grant: fc.nat(5), count: fc.nat(6) }),
+  fc.record({
+    do: fc.constant("deposit" as const),
+    grant: fc.nat(5),
+    tokens: fc.oneof(fc.nat(6), fc.record({ unused: fc.nat(4), dropped: fc.nat(4) })),
+  }),
   fc.record({ do: fc.constant("resize" as const), ranks: seats }),
 );
 
@@ -98,7 +145,7 @@ function apply(members: readonly Member[], one: Step): readonly Member[] {
       member.grants.push(grant);
       member.net += grant.count;
     } else if (one.do === "deposit") {
-      member.net -= member.grants[one.grant % member.grants.length]?.deposit(one.count) ?? 0;
+      member.net -= member.grants[one.grant % member.grants.length]?.deposit(one.tokens) ?? 0;
     } else {
       member.account.resize({ poolSize: one.ranks.length, rank: one.ranks[i] ?? 0 });
     }

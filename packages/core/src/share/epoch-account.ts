@@ -1,6 +1,8 @@
 import { invariant, requireWhole } from "../errors.ts";
 import type { Usage } from "../ramp/mode.ts";
+import type { Reason } from "../reason.ts";
 import { Grant } from "./grant.ts";
+import type { TakeBack } from "./grant.ts";
 import { shareOf } from "./share.ts";
 import type { Division, Seat } from "./share.ts";
 
@@ -13,10 +15,7 @@ import type { Division, Seat } from "./share.ts";
 export class EpochAccount {
   readonly #epoch: number;
   readonly #division: Division;
-  readonly #takeBack = (count: number): void => {
-    this.#taken -= count;
-    this.#used -= count;
-  };
+  readonly #takeBack: TakeBack;
   #seat: Seat;
   /** Tokens of the whole pool that were there to divide when it got its present size. */
   #divided: number;
@@ -26,7 +25,8 @@ export class EpochAccount {
   /** In the whole epoch. */
   #used = 0;
 
-  constructor(ceiling: number, seat: Seat, epoch: number, division: Division) {
+  /** `onReturn` hears of what comes back, for as long as there are grants. */
+  constructor(ceiling: number, seat: Seat, epoch: number, division: Division, onReturn?: TakeBack) {
     requireWhole("ceiling", ceiling, 0);
     requireSeat(seat);
     this.#epoch = epoch;
@@ -34,6 +34,11 @@ export class EpochAccount {
     this.#seat = seat;
     this.#divided = ceiling;
     this.#share = shareOf(ceiling, seat, epoch, division);
+    this.#takeBack = (count, kind) => {
+      this.#taken -= count;
+      this.#used -= count;
+      onReturn?.(count, kind);
+    };
   }
 
   /** Tokens this member may still take. */
@@ -46,14 +51,14 @@ export class EpochAccount {
     return { used: this.#used, unused: this.left };
   }
 
-  /** Takes `ask` tokens, or as many of them as are left. */
-  acquire(ask: number): Grant {
+  /** Takes `ask` tokens, or as many of them as are left; `refusal` is why it may be less. */
+  acquire(ask: number, refusal: Reason = "fleet-share"): Grant {
     invariant(ask === Infinity || Number.isInteger(ask), "an ask is whole, or Infinity for all");
     invariant(ask >= 0, "an ask is not negative");
     const count = Math.min(ask, this.left);
     this.#taken += count;
     this.#used += count;
-    return new Grant(count, count < ask ? "fleet-share" : undefined, this.#takeBack);
+    return new Grant(count, count < ask ? refusal : undefined, this.#takeBack);
   }
 
   /**

@@ -3,6 +3,7 @@ import { bucketKind } from "./bucket.ts";
 import { busyKind } from "./busy.ts";
 import { concurrencyKind } from "./concurrency.ts";
 import { overloadKind } from "./overload.ts";
+import { poolKind } from "./pool.ts";
 import { rampKind } from "./ramp.ts";
 
 /** Every kind of scenario, by the name that stands in its file. */
@@ -12,4 +13,5 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map([
   ["ramp", rampKind],
   ["busy", busyKind],
   ["overload", overloadKind],
+  ["pool", poolKind],
 ]);

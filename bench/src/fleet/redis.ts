@@ -1,0 +1,48 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export interface OwnRedis {
+  readonly port: number;
+  readonly stop: () => Promise<void>;
+}
+
+const HOST = "127.0.0.1";
+
+/** Where the tests put a server that they have fetched. */
+const FETCHED = fileURLToPath(
+  new URL("../../../node_modules/.cache/redis/bin/redis-server", import.meta.url),
+);
+
+/** A server of our own on a free port, that keeps nothing; ended by its process id. */
+export async function startRedis(): Promise<OwnRedis> {
+  const path = existsSync(FETCHED) ? FETCHED : "redis-server";
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), "sluice-bench-"));
+  const args = ["--port", String(port), "--bind", HOST, "--save", "", "--dir", folder];
+  const child = spawn(path, args, { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const chunk of child.stdout) if (String(chunk).includes("Ready to accept")) break;
+  return {
+    port,
+    stop: async () => {
+      const exited = once(child, "exit");
+      child.kill();
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

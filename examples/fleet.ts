@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { VirtualTimer } from "@sluice/core/testing";
+import { joinFleet, MemoryStore, setPoolLimits } from "@sluice/fleet";
+
+// A program takes `redisStore({ url })`, and leaves `runtime` out.
+const timer = new VirtualTimer();
+const store = new MemoryStore(timer);
+
+// Two processes of one pool. Joining takes about a lease: the shares of all others shrink first.
+const rateLimit = {
+  max: 1000,
+  min: 10,
+  rampUpDuration: "60s",
+  modes: { goBackN: { thresholdPercentage: 50, coolDownPeriod: "5s", rampDownPercentage: 50 } },
+  resumedRampUp: true,
+};
+const joining = ["a", "b"].map((member) =>
+  joinFleet({ pool: "shop/orders/out", member, store, rateLimit, runtime: { timer } }),
+);
+await timer.advance(10_000);
+const [limiter, other] = await Promise.all(joining);
+assert(limiter !== undefined && other !== undefined);
+
+// A call gets what is there, up to what it asked for; it waits, at most so long, only if there is nothing.
+const { signal } = new AbortController();
+const acquiring = limiter.acquire(500, { timeoutMs: 1000, signal });
+await timer.advance(1000);
+const grant = await acquiring;
+assert(grant.count >= 1 && grant.count <= 500);
+assert.equal(grant.reason, "fleet-share");
+
+// What was not used goes back, never more than was granted.
+assert.equal(grant.deposit({ unused: 120, dropped: 7 }), grant.count);
+
+// The ramp starts at 10 tokens a second for the whole pool, and each of the two has half of them.
+assert.equal(limiter.state().membership?.size, 2);
+assert.equal(limiter.state().share, 5);
+
+// Limits can be changed for all members while they run; they know it at their next sync.
+await setPoolLimits(store, "shop/orders/out", { ...rateLimit, max: 500, min: 100 });
+await timer.advance(1000);
+assert.equal(limiter.state().share, 50);
+
+// The other leaves, and its share is free at once; it grows over to those who stay after a lease.
+await other.leave();
+await timer.advance(7000);
+assert.equal(limiter.state().membership?.size, 1);
+await limiter.leave();

@@ -1,0 +1,36 @@
+export { joinFleet, setPoolLimits } from "./limiter/join.ts";
+export type { JoinOptions } from "./limiter/join.ts";
+export { FleetLimiter } from "./limiter/fleet-limiter.ts";
+export type { AcquireOptions } from "./limiter/fleet-limiter.ts";
+export type { FleetCounts } from "./limiter/counts.ts";
+export type { FleetState, MembershipState } from "./limiter/state.ts";
+export type { FleetEvent } from "./limiter/event.ts";
+export { DuplicateMemberError } from "./limiter/duplicate-member-error.ts";
+
+// Where members meet.
+export { MemoryStore } from "./store/memory-store.ts";
+export { redisStore } from "./store/redis-store.ts";
+export type { RedisStoreOptions } from "./store/redis-options.ts";
+export { StoreError } from "./store/store-error.ts";
+export type {
+  LeaveReason,
+  LeaveRequest,
+  PoolStore,
+  SavedLevel,
+  SyncReply,
+  SyncRequest,
+} from "./store/pool-store.ts";
+
+// What they are told.
+export { readRateLimit } from "./settings/rate-limit.ts";
+export type { RateLimitBlock, RateLimitSettings, ResumeSettings } from "./settings/rate-limit.ts";
+export { inheritRateLimit } from "./settings/inherit.ts";
+export { readFleetOptions } from "./settings/fleet-options.ts";
+export type { FleetOptions, FleetSettings, PacingName } from "./settings/fleet-options.ts";
+export type { ReadSecret, SecretRef } from "./settings/secret.ts";
+export type { Timing } from "./membership/timing.ts";
+
+// One bucket for all threads of a process.
+export { SharedBucket } from "./threads/shared-bucket.ts";
+export type { AttachOptions, SharedBucketHandle } from "./threads/shared-bucket.ts";
+export type { SharedBucketOptions, SharedBucketSettings } from "./threads/settings.ts";

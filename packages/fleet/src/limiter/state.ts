@@ -1,0 +1,39 @@
+import type { Standing } from "../membership/membership.ts";
+import type { SavedLevel } from "../store/pool-store.ts";
+
+/** What a member knows of its pool. */
+export interface MembershipState {
+  readonly standing: Standing;
+  /** The size that it divides by; 0 before the first reply. */
+  readonly size: number;
+  /** The size that it reports. */
+  readonly reported: number | undefined;
+  /** How many the store counted last. */
+  readonly live: number | undefined;
+  /** How long it still holds its share; 0 if it holds none. */
+  readonly leaseLeftMs: number;
+  /** Since the last sync was sent that was answered: the age of all that it knows. */
+  readonly syncAgeMs: number | undefined;
+  /** The level of others that it took up at its start. */
+  readonly resumedFrom: SavedLevel | undefined;
+  /** The version of the limits that were set for the whole pool; 0 for those it was started with. */
+  readonly limitsVersion: number;
+}
+
+/** What a limiter is at now. Looking counts as no call, and moves nothing. */
+export interface FleetState {
+  readonly pool: string;
+  /** Undefined where no store knows the member. */
+  readonly member: string | undefined;
+  readonly membership: MembershipState | undefined;
+  /** Tokens a second of the whole pool, as its last call found it. 0 before the first; undefined: no limit. */
+  readonly ceiling: number | undefined;
+  /** Tokens a second that this member may use of it, not rounded. */
+  readonly share: number | undefined;
+  /** Tokens that are there now. */
+  readonly left: number | undefined;
+  /** The used part, from 0 to 1, of the last epoch with a call that is over. */
+  readonly utilisation: number | undefined;
+  /** Calls that wait. */
+  readonly waiting: number;
+}

@@ -1,0 +1,22 @@
+/** One member of a pool and a store, taken apart for simulations: `@sluice/fleet/sim`. */
+export { MemberSession } from "./membership/session.ts";
+export type { Condition, Identity } from "./membership/session.ts";
+export { Membership } from "./membership/membership.ts";
+export type {
+  Entitlement,
+  MembershipChange,
+  MembershipRules,
+  Standing,
+} from "./membership/membership.ts";
+export { checkTiming, DEFAULT_TIMING } from "./membership/timing.ts";
+export type { Timing } from "./membership/timing.ts";
+export { Ceiling } from "./limiter/ceiling.ts";
+export { DemandMeter } from "./limiter/demand-meter.ts";
+export { EpochPacing } from "./limiter/epoch-pacing.ts";
+export { SmoothPacing } from "./limiter/smooth-pacing.ts";
+export { exactShare } from "./limiter/pacing.ts";
+export type { Pacing } from "./limiter/pacing.ts";
+export { PoolTime } from "./limiter/pool-time.ts";
+export { MemoryStore } from "./store/memory-store.ts";
+export { PARTS } from "./store/pool-store.ts";
+export type { LeaveRequest, SyncReply, SyncRequest } from "./store/pool-store.ts";

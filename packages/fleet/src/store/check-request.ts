@@ -1,0 +1,46 @@
+import { ConfigError, requireWhole } from "@sluice/core";
+import { requireMemberId, requireNonce, requirePoolName } from "./names.ts";
+import { PARTS } from "./pool-store.ts";
+import type { LeaveRequest, SyncRequest } from "./pool-store.ts";
+
+const TIME_MAX_MS = 1e12;
+const LIMITS_TEXT_MAX = 65_536;
+
+/** Refuses a sync that no store may see. */
+export function checkSync(request: SyncRequest): void {
+  const { sequence, size, level, limitsVersion, demand, times } = request;
+  checkWho(request);
+  requireWhole("sequence", sequence, 1);
+  if (size !== undefined) requireWhole("size", size, 1);
+  if (level !== undefined) requireWhole("level", level, 0);
+  requireWhole("limitsVersion", limitsVersion, 0);
+  requireWhole("staleMs", times.staleMs, 1, TIME_MAX_MS);
+  requireWhole("learningMs", times.learningMs, 0, TIME_MAX_MS);
+  requireWhole("resumeTtlMs", times.resumeTtlMs, 0, TIME_MAX_MS);
+  if (demand === undefined) return;
+  requireWhole("entitled", demand.entitled, 0, PARTS);
+  requireWhole("held", demand.held, 0, PARTS);
+  requireWhole("wanted", demand.wanted, 0);
+}
+
+/** Refuses a leave that no store may see. */
+export function checkLeave(request: LeaveRequest): void {
+  checkWho(request);
+  if (request.level !== undefined) requireWhole("level", request.level, 0);
+  requireWhole("resumeTtlMs", request.resumeTtlMs, 0, TIME_MAX_MS);
+}
+
+/** Refuses limits for the pool that no store may see. */
+export function checkLimits(pool: string, text: string): void {
+  requirePoolName(pool);
+  if (text.length <= LIMITS_TEXT_MAX) return;
+  throw new ConfigError(
+    `the limits are ${text.length} characters; at most ${LIMITS_TEXT_MAX} are kept`,
+  );
+}
+
+function checkWho({ pool, member, nonce }: SyncRequest | LeaveRequest): void {
+  requirePoolName(pool);
+  requireMemberId(member);
+  requireNonce(nonce);
+}

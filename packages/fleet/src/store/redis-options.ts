@@ -1,0 +1,200 @@
+import { ConfigError, requireWhole } from "@sluice/core";
+import type { Timer } from "@sluice/core";
+import { systemTimer } from "@sluice/core/system";
+
+/** What the store needs of a client; those of ioredis and iovalkey have it. */
+export interface RedisClient {
+  evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+}
+
+interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Certificates and keys are PEM. The server's name is always checked. */
+export interface RedisTls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  /** The name in the server's certificate, if it is not the host's. */
+  readonly serverName?: string;
+}
+
+interface RedisSentinel {
+  readonly masterName: string;
+  readonly endpoints: readonly RedisAddress[];
+  /** For the sentinels themselves. */
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls?: boolean | RedisTls;
+}
+
+interface RedisCluster {
+  /** Some of its nodes; the others are found. */
+  readonly nodes: readonly RedisAddress[];
+}
+
+interface RedisWaiting {
+  /** For the connection and for every command; 250 unless given. */
+  readonly timeoutMs?: number;
+  readonly runtime?: { readonly timer?: Timer };
+}
+
+interface RedisLogin extends RedisWaiting {
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls?: boolean | RedisTls;
+}
+
+/** Where Redis is; a `client` is the caller's own, and stays open. */
+export type RedisStoreOptions =
+  /** Such as `redis://user:password@host:6379/0`, or `rediss://` with TLS. */
+  | (RedisLogin & { readonly url: string })
+  | (RedisLogin & { readonly sentinel: RedisSentinel })
+  | (RedisLogin & { readonly cluster: RedisCluster })
+  | (RedisWaiting & { readonly client: RedisClient });
+
+/** Where and how to connect. */
+export interface RedisTarget {
+  readonly kind: "single" | "sentinel" | "cluster";
+  readonly addresses: readonly RedisAddress[];
+  readonly database: number;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly tls: RedisTls | undefined;
+  readonly sentinel: RedisSentinelLogin | undefined;
+}
+
+interface RedisSentinelLogin {
+  readonly masterName: string;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly tls: RedisTls | undefined;
+}
+
+/** The options once they are checked. */
+export interface RedisSettings {
+  readonly target: RedisTarget | RedisClient;
+  readonly timeoutMs: number;
+  readonly timer: Timer;
+}
+
+const TIMEOUT_MS = 250;
+const TIMEOUT_MAX_MS = 60_000;
+const PORT = 6379;
+const PORT_MAX = 65_535;
+const DATABASE = /^\/?(\d{0,4})$/;
+const ADDRESSES_MAX = 1000;
+
+const WAITING_KEYS = ["timeoutMs", "runtime"];
+const LOGIN_KEYS = [...WAITING_KEYS, "username", "password", "tls"];
+
+/** Checks the options; a `ConfigError` says what would be right, and never a password. */
+export function readRedisOptions(options: RedisStoreOptions): RedisSettings {
+  const { timeoutMs = TIMEOUT_MS, runtime = {} } = options;
+  requireWhole("timeoutMs", timeoutMs, 1, TIMEOUT_MAX_MS);
+  requireKeys("runtime", runtime, ["timer"]);
+  const { timer = systemTimer } = runtime;
+  return { target: targetOf(options), timeoutMs, timer };
+}
+
+function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
+  if ("client" in options) {
+    requireKeys("redisStore", options, [...WAITING_KEYS, "client"]);
+    return options.client;
+  }
+  const { username, password } = options;
+  const login = { username, password, tls: tlsOf("tls", options.tls), database: 0 };
+  if ("url" in options) {
+    requireKeys("redisStore", options, [...LOGIN_KEYS, "url"]);
+    const read = readUrl(options.url);
+    return {
+      ...login,
+      ...read,
+      kind: "single",
+      username: username ?? read.username,
+      password: password ?? read.password,
+      tls: login.tls ?? read.tls,
+      sentinel: undefined,
+    };
+  }
+  if ("sentinel" in options) {
+    requireKeys("redisStore", options, [...LOGIN_KEYS, "sentinel"]);
+    const { sentinel } = options;
+    requireKeys("sentinel", sentinel, ["masterName", "endpoints", "username", "password", "tls"]);
+    if (sentinel.masterName === "")
+      throw new ConfigError(`sentinel.masterName is empty; it must be the master's name`);
+    return {
+      ...login,
+      kind: "sentinel",
+      addresses: addressesOf("sentinel.endpoints", sentinel.endpoints),
+      sentinel: {
+        masterName: sentinel.masterName,
+        username: sentinel.username,
+        password: sentinel.password,
+        tls: tlsOf("sentinel.tls", sentinel.tls),
+      },
+    };
+  }
+  if ("cluster" in options) {
+    requireKeys("redisStore", options, [...LOGIN_KEYS, "cluster"]);
+    requireKeys("cluster", options.cluster, ["nodes"]);
+    const addresses = addressesOf("cluster.nodes", options.cluster.nodes);
+    return { ...login, kind: "cluster", addresses, sentinel: undefined };
+  }
+  throw new ConfigError("redisStore must be told url, sentinel, cluster or client");
+}
+
+function readUrl(
+  text: string,
+): Pick<RedisTarget, "addresses" | "database" | "username" | "password" | "tls"> {
+  const url = parseUrl(text);
+  const [, database = ""] = DATABASE.exec(url?.pathname ?? "") ?? [undefined, undefined];
+  const isKnown = url?.protocol === "redis:" || url?.protocol === "rediss:";
+  const isPlain = url?.search === "" && url.hash === "" && DATABASE.test(url.pathname);
+  if (url === undefined || !isKnown || !isPlain || url.hostname === "")
+    // The text itself may hold a password.
+    throw new ConfigError(
+      "url must be redis://[user:password@]host[:port][/database], or rediss://",
+    );
+  return {
+    addresses: [
+      {
+        host: url.hostname.replaceAll(/^\[|\]$/g, ""),
+        port: url.port === "" ? PORT : Number(url.port),
+      },
+    ],
+    database: Number(database),
+    username: url.username === "" ? undefined : decodeURIComponent(url.username),
+    password: url.password === "" ? undefined : decodeURIComponent(url.password),
+    tls: url.protocol === "rediss:" ? {} : undefined,
+  };
+}
+
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+function addressesOf(name: string, addresses: readonly RedisAddress[]): readonly RedisAddress[] {
+  requireWhole(`the number of ${name}`, addresses.length, 1, ADDRESSES_MAX);
+  for (const address of addresses) {
+    requireKeys(name, address, ["host", "port"]);
+    if (address.host === "") throw new ConfigError(`${name} has an empty host`);
+    requireWhole(`a port of ${name}`, address.port, 1, PORT_MAX);
+  }
+  return addresses;
+}
+
+function tlsOf(name: string, tls: boolean | RedisTls | undefined): RedisTls | undefined {
+  if (tls === undefined || tls === false) return undefined;
+  if (tls === true) return {};
+  requireKeys(name, tls, ["ca", "cert", "key", "serverName"]);
+  return tls;
+}
+
+function requireKeys(what: string, settings: object, known: readonly string[]): void {
+  for (const key in settings)
+    if (!known.includes(key)) throw new ConfigError(`${what} has no option "${key}"`);
+}

@@ -1,0 +1,128 @@
+import { createGate, ThrottledError } from "@sluice/egress";
+import type { RateSource } from "@sluice/egress";
+import { SeededRandom } from "@sluice/core";
+import { expect, test } from "vitest";
+import type { FleetLimiter } from "../src/index.ts";
+import { FaultyStore, newWorld, sum, takeAll } from "./fleet-world.ts";
+
+type World = ReturnType<typeof newWorld>;
+
+/** Gates in front of the limiters, with callers that never stop asking; answers the starts of each. */
+function callThrough({ timer }: World, limiters: readonly RateSource[]) {
+  const starts = limiters.map(() => 0);
+  const gates = limiters.map((rate) =>
+    createGate({ rate, maxWaiting: 100, runtime: { timer, random: new SeededRandom(1) } }),
+  );
+  const callers = gates.flatMap((gate, i) =>
+    Array.from({ length: 20 }, async () => {
+      for (;;)
+        await gate.run(() => {
+          starts[i] = (starts[i] ?? 0) + 1;
+        });
+    }),
+  );
+  const close = async (): Promise<void> => {
+    for (const gate of gates) gate.close();
+    await Promise.allSettled(callers);
+  };
+  return { starts, gates, close };
+}
+
+async function startsIn(world: World, starts: number[], ms: number): Promise<number[]> {
+  const before = [...starts];
+  await world.timer.advance(ms);
+  return starts.map((count, i) => count - (before[i] ?? 0));
+}
+
+test.each(["smooth", "epoch"] as const)(
+  "gates with limiters of one pool share its rate, %s",
+  async (pacing) => {
+    const world = newWorld({ pacing });
+    const limiters = await world.joinAll(2);
+    const { starts, gates, close } = callThrough(world, limiters);
+    await world.timer.advance(1000);
+    const got = await startsIn(world, starts, 3000);
+    for (const each of got) {
+      expect(each).toBeGreaterThanOrEqual(0.97 * 1500);
+      expect(each).toBeLessThanOrEqual(1.05 * 1500);
+    }
+    expect(gates[0]?.why()?.reason).toBe("fleet-share");
+    await close();
+    await Promise.all(limiters.map((limiter) => limiter.leave()));
+    expect(world.timer.sleeping).toBe(0);
+  },
+);
+
+test("a gate that was refused tokens wants more of them: by demand it has nearly all in two syncs", async () => {
+  const world = newWorld({ share: "demand" });
+  const limiters = await world.joinAll(10);
+  const { starts, close } = callThrough(world, limiters.slice(0, 1));
+  await world.timer.advance(1100);
+  expect(sum(await startsIn(world, starts, 2000))).toBeGreaterThanOrEqual(0.95 * 2000);
+  await close();
+  await Promise.all(limiters.map((limiter) => limiter.leave()));
+});
+
+test.each(["smooth", "epoch"] as const)(
+  "calls heavier than anything that can be saved up pay in full, %s",
+  async (pacing) => {
+    const world = newWorld({ pacing, rateLimit: { max: 100, min: 100 } });
+    const [limiter] = await world.joinAll(1);
+    if (limiter === undefined) throw new Error("nobody joined");
+    const gate = createGate({ rate: limiter, runtime: { timer: world.timer } });
+    let weight = 0;
+    const over = new AbortController();
+    const caller = (async () => {
+      while (!over.signal.aborted)
+        await gate.run(() => (weight += 250), { weight: 250 }).catch(() => {});
+    })();
+    await world.timer.advance(30_000);
+    expect(weight).toBeGreaterThan(2500);
+    expect(weight).toBeLessThanOrEqual(3000 + 500);
+    expect(limiter.counts.granted).toBe(weight);
+    over.abort();
+    gate.close();
+    await limiter.leave();
+    await caller;
+  },
+);
+
+test("a gate is told of tokens that it did not expect, and why there are none", async () => {
+  const world = newWorld({ onStoreLoss: "closed" });
+  const link = new FaultyStore(world.store);
+  const [limiter] = await world.joinAll(1, { store: link });
+  if (limiter === undefined) throw new Error("nobody joined");
+  const gate = createGate({ rate: limiter, runtime: { timer: world.timer } });
+  link.fault = "down";
+  await world.timer.advance(6000);
+  let doneAtMs = 0;
+  const waiting = gate.run(() => (doneAtMs = world.timer.now()));
+  expect(gate.why()?.reason).toBe("store-lost");
+  await expect(gate.run(() => 1, { wait: false })).rejects.toThrow(ThrottledError);
+  link.fault = "none";
+  await world.timer.advance(6500);
+  await waiting;
+  const { membership } = limiter.state();
+  expect(membership?.standing).toBe("member");
+  expect(doneAtMs).toBeGreaterThan(0);
+  gate.close();
+  await limiter.leave();
+  expect(world.timer.sleeping).toBe(0);
+});
+
+test("how long a gate is told to wait is when the tokens have come, a line before them included", async () => {
+  const world = newWorld({ rateLimit: { max: 100, min: 100 } });
+  const [limiter] = await world.joinAll(1);
+  if (limiter === undefined) throw new Error("nobody joined");
+  await takeAll(world.timer, [limiter], { ms: 1000 });
+  const nowMs = world.timer.now();
+  expect(limiter.pauseMs(1, nowMs)).toBeGreaterThan(0);
+  expect(limiter.pauseMs(1, nowMs)).toBeLessThanOrEqual(10);
+  expect(limiter.pauseMs(50, nowMs)).toBeGreaterThan(480);
+  expect(limiter.pauseMs(50, nowMs)).toBeLessThanOrEqual(500);
+  const rate: RateSource = limiter satisfies FleetLimiter;
+  expect(rate.countMax).toBe(4);
+  await limiter.leave();
+  expect(limiter.tryTake(1, nowMs)).toBe(false);
+  expect(limiter.pauseMs(1, nowMs)).toBe(1000);
+});

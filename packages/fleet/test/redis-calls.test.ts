@@ -1,0 +1,138 @@
+/** What is sent to a client, and what becomes of its answers. */
+import { ConfigError } from "@sluice/core";
+import { VirtualTimer } from "@sluice/core/testing";
+import { expect, test, vi } from "vitest";
+import type { SyncRequest } from "../src/store/pool-store.ts";
+import type { RedisClient } from "../src/store/redis-options.ts";
+import { redisStore } from "../src/store/redis-store.ts";
+import { StoreError } from "../src/store/store-error.ts";
+
+const SYNC: SyncRequest = {
+  pool: "shop/orders",
+  member: "a",
+  nonce: "n",
+  sequence: 1,
+  size: undefined,
+  level: undefined,
+  limitsVersion: 0,
+  demand: undefined,
+  times: { staleMs: 6500, learningMs: 5500, resumeTtlMs: 0 },
+};
+const REFUSED = ["refused"];
+
+/** Answers by `answer`, and remembers what it was asked. */
+function clientOf(answer: (name: "evalsha" | "eval") => Promise<unknown>): {
+  client: RedisClient;
+  asked: (readonly unknown[])[];
+} {
+  const asked: (readonly unknown[])[] = [];
+  const call =
+    (name: "evalsha" | "eval") =>
+    (...words: readonly unknown[]): Promise<unknown> => {
+      asked.push([name, ...words]);
+      return answer(name);
+    };
+  return { client: { evalsha: call("evalsha"), eval: call("eval") }, asked };
+}
+
+test("every key is told, and all keys of a pool are in one slot", async () => {
+  const { client, asked } = clientOf(() => Promise.resolve(REFUSED));
+  await redisStore({ client }).sync(SYNC);
+  const [, , count, ...words] = asked[0] ?? [];
+  expect(count).toBe(3);
+  for (const key of words.slice(0, 3)) expect(key).toMatch(/^sluice:\{shop\/orders\}:\w+$/);
+});
+
+test("a script that the server does not know is sent whole, once", async () => {
+  const { client, asked } = clientOf((name) =>
+    name === "eval" ? Promise.resolve(REFUSED) : Promise.reject(new Error("NOSCRIPT No matching")),
+  );
+  expect(await redisStore({ client }).sync(SYNC)).toEqual({ kind: "refused" });
+  expect(asked.map(([name]) => name)).toEqual(["evalsha", "eval"]);
+  expect(asked[1]?.slice(2)).toEqual(asked[0]?.slice(2));
+  expect(asked[1]?.[1]).toContain("One sync of one member");
+});
+
+test("what may have been executed is not sent again", async () => {
+  const { client, asked } = clientOf(() => Promise.reject(new Error("Connection is closed.")));
+  await expect(redisStore({ client }).sync(SYNC)).rejects.toThrow(StoreError);
+  expect(asked.length).toBe(1);
+});
+
+test("a client that does not answer is given up after the timeout, and nothing is left behind", async () => {
+  const timer = new VirtualTimer();
+  const { client, asked } = clientOf(() => new Promise(() => undefined));
+  const store = redisStore({ client, timeoutMs: 100, runtime: { timer } });
+  const outcome = store.sync(SYNC).catch((error: unknown) => error);
+  let isSettled = false;
+  void outcome.then(() => (isSettled = true));
+  await timer.advance(99);
+  expect(isSettled).toBe(false);
+  await timer.advance(1);
+  expect(await outcome).toMatchObject({ code: "STORE", message: "Redis: no answer within 100 ms" });
+  expect(asked.length).toBe(1);
+  expect(timer.sleeping).toBe(0);
+});
+
+test("a script that is found to be unknown after the timeout is not sent any more", async () => {
+  const timer = new VirtualTimer();
+  const pending: ((error: Error) => void)[] = [];
+  const { client, asked } = clientOf(() => new Promise((_resolve, reject) => pending.push(reject)));
+  const outcome = redisStore({ client, runtime: { timer } })
+    .sync(SYNC)
+    .catch((error: unknown) => error);
+  await timer.advance(250);
+  for (const reject of pending) reject(new Error("NOSCRIPT"));
+  expect(await outcome).toBeInstanceOf(StoreError);
+  await timer.advance(1000);
+  expect(asked.length).toBe(1);
+});
+
+test("a timer is not left behind by an answer", async () => {
+  const timer = new VirtualTimer();
+  const { client } = clientOf(() => Promise.resolve(REFUSED));
+  await redisStore({ client, runtime: { timer } }).sync(SYNC);
+  expect(timer.sleeping).toBe(0);
+});
+
+test.each<[string, unknown]>([
+  ["a foreign error", new Error("ERR\nsomething\u0007")],
+  ["no error at all", "gone"],
+])("%s becomes one of ours, on one line", async (_what, thrown) => {
+  const { client } = clientOf(() => Promise.reject(thrown));
+  const error: unknown = await redisStore({ client })
+    .sync(SYNC)
+    .catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(StoreError);
+  expect((error as StoreError).message).toMatch(/^Redis: [\x20-\x7e]+$/);
+});
+
+test("an answer that makes no sense is an error, not a grant", async () => {
+  const { client } = clientOf(() => Promise.resolve(["counted", "agree"]));
+  const store = redisStore({ client });
+  await expect(store.sync(SYNC)).rejects.toThrow(StoreError);
+  await expect(store.setLimits("p", "")).rejects.toThrow(StoreError);
+  const { pool, member, nonce } = SYNC;
+  const leaving = { pool, member, nonce, level: 1, reason: "pause", resumeTtlMs: 0 } as const;
+  await expect(store.leave(leaving)).rejects.toThrow(StoreError);
+});
+
+test("a wrong request never reaches the client", async () => {
+  const { client, asked } = clientOf(() => Promise.resolve(REFUSED));
+  await expect(redisStore({ client }).sync({ ...SYNC, pool: "a}b{" })).rejects.toThrow(ConfigError);
+  expect(asked).toEqual([]);
+});
+
+test("without the package there is a message that says what to install, and no store", async () => {
+  vi.doMock("ioredis", () => {
+    throw new Error("Cannot find package 'ioredis'");
+  });
+  try {
+    const store = redisStore({ url: "redis://127.0.0.1:1" });
+    await expect(store.sync(SYNC)).rejects.toThrow(ConfigError);
+    await expect(store.sync(SYNC)).rejects.toThrow("npm i ioredis");
+    await store.close();
+  } finally {
+    vi.doUnmock("ioredis");
+  }
+});

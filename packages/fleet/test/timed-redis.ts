@@ -1,0 +1,69 @@
+/** Redis on a clock of ours, so that what depends on time can be compared to the millisecond. */
+import type { Clock } from "@sluice/core";
+import { VirtualClock } from "@sluice/core/testing";
+import type { RedisClient } from "../src/store/redis-options.ts";
+import { redisStore } from "../src/store/redis-store.ts";
+import type { StoreUnderTest } from "./pool-store-contract.ts";
+
+/** Stands before a script: its TIME is the last argument, in milliseconds. */
+const WITH_TIME = `
+local server = redis
+local redis = setmetatable({
+  call = function(name, ...)
+    if name ~= "TIME" then return server.call(name, ...) end
+    local ms = tonumber(ARGV[#ARGV])
+    return {string.format("%.0f", math.floor(ms / 1000)), string.format("%.0f", ms % 1000 * 1000 + 999)}
+  end,
+}, {__index = server})
+`;
+
+/** Some day in 2026, as servers count. */
+const START_MS = 1_790_000_000_123;
+
+/** A clock that can also be set back. */
+export class StoreClock implements Clock {
+  readonly #clock = new VirtualClock();
+  #offsetMs = START_MS;
+
+  now(): number {
+    return this.#clock.now() + this.#offsetMs;
+  }
+
+  advance(ms: number): void {
+    this.#clock.advance(ms);
+  }
+
+  setBack(ms: number): void {
+    this.#offsetMs -= ms;
+  }
+}
+
+/** A client whose scripts see the time of `clock`. */
+function timedClient(client: RedisClient, clock: Clock): RedisClient {
+  return {
+    evalsha: () => Promise.reject(new Error("NOSCRIPT it has another text here")),
+    eval: (script, keyCount, ...words) =>
+      client.eval(WITH_TIME + script, keyCount, ...words, String(Math.floor(clock.now()))),
+  };
+}
+
+/** A store on a real server and a clock of ours. The client stays the caller's. */
+export function timedStore(
+  client: RedisClient & { del(...keys: string[]): Promise<number> },
+  clock: StoreClock = new StoreClock(),
+): StoreUnderTest {
+  return {
+    store: redisStore({ client: timedClient(client, clock), timeoutMs: 10_000 }),
+    pass: (ms) => clock.advance(ms),
+    setBack: (ms) => clock.setBack(ms),
+    forget: async (pool) => {
+      await client.del(...keysOf(pool));
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Every key that a pool may have. */
+export function keysOf(pool: string): string[] {
+  return ["members", "level", "limits"].map((what) => `sluice:{${pool}}:${what}`);
+}

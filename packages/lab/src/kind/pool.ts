@@ -1,0 +1,183 @@
+import { ConfigError } from "@sluice/core";
+import { checkTiming, DEFAULT_TIMING } from "@sluice/fleet/sim";
+import type { Timing } from "@sluice/fleet/sim";
+import * as v from "valibot";
+import { runPool } from "../pool/pool-run.ts";
+import type { PoolRow, PoolRunResult, PoolStats } from "../pool/pool-run.ts";
+import type { Panel, Series } from "../chart/chart.ts";
+import { map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
+import { defineKind } from "../scenario/kind.ts";
+import type { Kind, Problem, Run } from "../scenario/kind.ts";
+import { MAX_SECONDS, poolEvents, problemsOfEvents } from "./pool-events.ts";
+import { rateLimit } from "./rate-limit.ts";
+
+const MAX_MEMBERS = 10_000;
+/** Members in all rows together: as many as can be held and printed. */
+const MAX_SHARES = 5_000_000;
+/** More lines than this cannot be told apart. */
+const LINES_MAX = 8;
+
+const SECOND_MS = 1000;
+const { syncIntervalMs, leaseMs, staleMs, timeoutMs } = DEFAULT_TIMING;
+const DEFAULTS = {
+  ...DEFAULT_TIMING,
+  maxMembers: 64,
+  onStoreLoss: "safe-share",
+  joinOn: "agreement",
+  latencyMs: 1,
+} as const;
+
+/** Members that share a ceiling through a store, while things happen to them and to the store. */
+export const poolKind: Kind = defineKind(
+  {
+    rateLimit: rateLimit(),
+    store: v.optional(
+      map({
+        syncIntervalMs: v.optional(whole(1), syncIntervalMs),
+        leaseMs: v.optional(whole(1), leaseMs),
+        staleMs: v.optional(whole(1), staleMs),
+        timeoutMs: v.optional(whole(1), timeoutMs),
+        maxMembers: v.optional(whole(1, MAX_MEMBERS), DEFAULTS.maxMembers),
+        onStoreLoss: v.optional(oneOf("safe-share", "closed", "open"), DEFAULTS.onStoreLoss),
+        joinOn: v.optional(oneOf("agreement", "safe-share"), DEFAULTS.joinOn),
+        latencyMs: v.optional(milliseconds(0), DEFAULTS.latencyMs),
+      }),
+      DEFAULTS,
+    ),
+    pacing: v.optional(oneOf("smooth", "epoch"), "smooth"),
+    division: v.optional(oneOf("rotate", "floor"), "rotate"),
+    share: v.optional(oneOf("equal", "demand"), "equal"),
+    events: poolEvents(),
+    untilS: real(0.001, MAX_SECONDS),
+  },
+  ({ rateLimit: ramp, store, pacing, division, share, events, untilS, seed, title }): Run => {
+    const { maxMembers, onStoreLoss, joinOn, latencyMs } = store;
+    const membership = { timing: timingOf(store), maxMembers, onStoreLoss, joinOn, share };
+    const result = runPool({
+      rules: { rateLimit: ramp, membership, pacing, division },
+      latencyMs,
+      events,
+      untilMs: untilS * SECOND_MS,
+      seed,
+    });
+    const subtitle = `${ramp.min} to ${ramp.max} tokens a second, ${pacing}, shares ${share}`;
+    return toRun(result, title || "Pool", subtitle);
+  },
+  ({ store, events, untilS }) => [
+    ...problemsOfTiming(timingOf(store)),
+    ...problemsOfEvents(events, { untilS, maxMembers: store.maxMembers }),
+    ...problemsOfSize(events.length, (untilS * SECOND_MS) / store.syncIntervalMs),
+  ],
+);
+
+function timingOf(store: Timing): Timing {
+  const { syncIntervalMs: sync, leaseMs: lease, staleMs: stale, timeoutMs: timeout } = store;
+  return { syncIntervalMs: sync, leaseMs: lease, staleMs: stale, timeoutMs: timeout };
+}
+
+function problemsOfTiming(timing: Timing): Problem[] {
+  try {
+    checkTiming(timing);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // It begins with the name of the key that is wrong.
+    const [key = "", ...rest] = error.message.split(" ");
+    return [{ path: ["store", key], message: rest.join(" "), isMissing: false }];
+  }
+}
+
+function problemsOfSize(events: number, rows: number): Problem[] {
+  if (events * rows <= MAX_SHARES) return [];
+  const message = `makes ${Math.ceil(rows)} rows, which with ${events} events is too much; make it shorter`;
+  return [{ path: ["untilS"], message, isMissing: false }];
+}
+
+function toRun(result: PoolRunResult, title: string, subtitle: string): Run {
+  const { rows, stats } = result;
+  return {
+    rows,
+    stats,
+    columns: [
+      { name: "t", cell: (row) => String(rows[row]?.t) },
+      { name: "live", cell: (row) => String(rows[row]?.live) },
+      { name: "sum", cell: (row) => String(rows[row]?.sum) },
+      { name: "share of size", cell: (row) => sharesOf(rows[row]) },
+    ],
+    closing: closingOf(stats),
+    chart: () => ({
+      title,
+      subtitle,
+      x: { label: "time", unit: "s" },
+      y: { label: "tokens", unit: "per second" },
+      series: [
+        { label: "granted", shape: "bar", points: grantedPoints(result) },
+        {
+          label: "sum of shares",
+          shape: "step",
+          points: rows.map(({ t, sum }) => ({ x: t, y: sum })),
+        },
+        {
+          label: "ceiling",
+          shape: "step",
+          points: rows.map(({ t }, row) => ({ x: t, y: result.ceilings[row] })),
+        },
+      ],
+      below: [sharesPanel(rows), sizesPanel(rows)],
+    }),
+  };
+}
+
+function sharesOf(row: PoolRow | undefined): string {
+  const members = Object.entries(row?.members ?? {});
+  return members.map(([name, { size, share }]) => `${name} ${share}/${size}`).join("  ");
+}
+
+/** What a row says was granted before it. */
+function grantedPoints({ rows, granted }: PoolRunResult): { x: number; y: number | undefined }[] {
+  return rows.slice(0, -1).map(({ t }, row) => ({ x: t, y: granted[row + 1] }));
+}
+
+function sharesPanel(rows: readonly PoolRow[]): Panel {
+  const names = [...new Set(rows.flatMap(({ members }) => Object.keys(members)))];
+  const line = (name: string): Series => ({
+    label: name,
+    shape: "step",
+    points: rows.map(({ t, members }) => ({ x: t, y: members[name]?.share })),
+  });
+  return {
+    y: { label: "share", unit: "tokens per second" },
+    series:
+      names.length <= LINES_MAX
+        ? names.map(line)
+        : [extreme("largest share", rows, "share", Math.max)],
+  };
+}
+
+function sizesPanel(rows: readonly PoolRow[]): Panel {
+  return {
+    y: { label: "members" },
+    series: [
+      extreme("largest size in use", rows, "size", Math.max),
+      { label: "live", shape: "step", points: rows.map(({ t, live }) => ({ x: t, y: live })) },
+    ],
+  };
+}
+
+function extreme(
+  label: string,
+  rows: readonly PoolRow[],
+  key: "size" | "share",
+  pick: (...values: number[]) => number,
+): Series {
+  const points = rows.map(({ t, members }) => ({
+    x: t,
+    y: pick(0, ...Object.values(members).map((member) => member[key])),
+  }));
+  return { label, shape: "step", points };
+}
+
+function closingOf({ maxSumRatio, maxWindowRatio, settledAfterS }: PoolStats): string {
+  const settled = settledAfterS.map((each) => (each === null ? "never" : each.toFixed(1)));
+  return `at most ${maxSumRatio.toFixed(3)} of the ceiling at any instant, ${maxWindowRatio.toFixed(3)} granted in any second\nsettled after each event, in seconds: ${settled.join(" ") || "none"}`;
+}
