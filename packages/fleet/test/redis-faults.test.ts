@@ -301,6 +301,8 @@ describe.skipIf(redisPath === undefined)(`a single server${NEEDS_REDIS}`, () => 
       const url = `rediss://127.0.0.1:${port}`;
       const ca = readFileSync(cert, "utf8");
       await syncAgain(open({ url, tls: { ca } }));
+      // Whoever answers is taken for it.
+      await syncAgain(open({ url, tls: { insecureSkipVerify: true } }));
       const unknown = await failureOf(sync(open({ url })));
       expect(String(unknown.error)).toContain("self-signed");
       const other = await failureOf(sync(open({ url, tls: { ca, serverName: "other.example" } })));

@@ -1,4 +1,3 @@
-import { ConfigError } from "@sluice/core";
 import type { RedisStoreOptions, RedisTls } from "../store/redis-options.ts";
 import type { AccessSettings, TlsSettings } from "./sentinel-settings.ts";
 import type { SentinelStoreSettings, SingleSettings } from "./store-settings.ts";
@@ -9,8 +8,10 @@ export function redisOptionsOf(
 ): RedisStoreOptions {
   if (settings.mode === "single") return { url: settings.url };
   const { masterName, endpoints, sentinel, redis, db } = settings;
-  if (db !== 0) throw new ConfigError(`db is ${db}; with sentinels it must be 0`);
-  return { ...loginOf(redis), sentinel: { masterName, endpoints, ...loginOf(sentinel) } };
+  return {
+    ...loginOf(redis),
+    sentinel: { masterName, endpoints, database: db, ...loginOf(sentinel) },
+  };
 }
 
 interface Login {
@@ -28,12 +29,8 @@ function loginOf({ auth, tls }: AccessSettings): Login {
 }
 
 function tlsOf({ isVerified, ca, cert, key }: TlsSettings): RedisTls {
-  if (!isVerified) {
-    throw new ConfigError(
-      "insecureSkipVerify is true; a store must prove who it is, by caCertSecret",
-    );
-  }
   return {
+    ...(isVerified ? {} : { insecureSkipVerify: true }),
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),

@@ -170,8 +170,12 @@ function isDemoted(error: Error): boolean {
 
 function tlsOptions(tls: RedisTls | undefined): RedisOptions["tls"] {
   if (tls === undefined) return undefined;
-  const { serverName, ...pem } = tls;
-  return serverName === undefined ? pem : { ...pem, servername: serverName };
+  const { serverName, insecureSkipVerify, ...pem } = tls;
+  return {
+    ...pem,
+    ...(serverName === undefined ? {} : { servername: serverName }),
+    ...(insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
+  };
 }
 
 async function importIoredis(): Promise<Ioredis> {

@@ -13,18 +13,22 @@ interface RedisAddress {
   readonly port: number;
 }
 
-/** Certificates and keys are PEM. The server's name is always checked. */
+/** Certificates and keys are PEM. The server's name is checked unless that is switched off. */
 export interface RedisTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
   /** The name in the server's certificate, if it is not the host's. */
   readonly serverName?: string;
+  /** Whoever answers is taken for the store: for trials only. */
+  readonly insecureSkipVerify?: boolean;
 }
 
 interface RedisSentinel {
   readonly masterName: string;
   readonly endpoints: readonly RedisAddress[];
+  /** Of the master; 0 unless given. */
+  readonly database?: number;
   /** For the sentinels themselves. */
   readonly username?: string;
   readonly password?: string;
@@ -86,10 +90,12 @@ const TIMEOUT_MAX_MS = 60_000;
 const PORT = 6379;
 const PORT_MAX = 65_535;
 const DATABASE = /^\/?(\d{0,4})$/;
+const DATABASE_MAX = 9999;
 const ADDRESSES_MAX = 1000;
 
 const WAITING_KEYS = ["timeoutMs", "runtime"];
 const LOGIN_KEYS = [...WAITING_KEYS, "username", "password", "tls"];
+const SENTINEL_KEYS = ["masterName", "endpoints", "database", "username", "password", "tls"];
 
 /** Checks the options; a `ConfigError` says what would be right, and never a password. */
 export function readRedisOptions(options: RedisStoreOptions): RedisSettings {
@@ -123,11 +129,14 @@ function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
   if ("sentinel" in options) {
     requireKeys("redisStore", options, [...LOGIN_KEYS, "sentinel"]);
     const { sentinel } = options;
-    requireKeys("sentinel", sentinel, ["masterName", "endpoints", "username", "password", "tls"]);
+    requireKeys("sentinel", sentinel, SENTINEL_KEYS);
+    const { database = 0 } = sentinel;
+    requireWhole("sentinel.database", database, 0, DATABASE_MAX);
     if (sentinel.masterName === "")
       throw new ConfigError(`sentinel.masterName is empty; it must be the master's name`);
     return {
       ...login,
+      database,
       kind: "sentinel",
       addresses: addressesOf("sentinel.endpoints", sentinel.endpoints),
       sentinel: {
@@ -190,7 +199,7 @@ function addressesOf(name: string, addresses: readonly RedisAddress[]): readonly
 function tlsOf(name: string, tls: boolean | RedisTls | undefined): RedisTls | undefined {
   if (tls === undefined || tls === false) return undefined;
   if (tls === true) return {};
-  requireKeys(name, tls, ["ca", "cert", "key", "serverName"]);
+  requireKeys(name, tls, ["ca", "cert", "key", "serverName", "insecureSkipVerify"]);
   return tls;
 }
 
