@@ -37,7 +37,8 @@ assert.equal(limiter.state().membership?.size, 2);
 assert.equal(limiter.state().share, 5);
 
 // Limits can be changed for all members while they run; they know it at their next sync.
-await setPoolLimits(store, "shop/orders/out", { ...rateLimit, max: 500, min: 100 });
+const { modes, rampUpDuration } = rateLimit;
+await setPoolLimits(store, "shop/orders/out", { max: 500, min: 100, rampUpDuration, modes });
 await timer.advance(1000);
 assert.equal(limiter.state().share, 50);
 
@@ -46,3 +47,4 @@ await other.leave();
 await timer.advance(7000);
 assert.equal(limiter.state().membership?.size, 1);
 await limiter.leave();
+await store.close();

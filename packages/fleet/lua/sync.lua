@@ -98,7 +98,8 @@ local saved = redis.call("HMGET", KEYS[2], "level", "at", "left")
 local savedLevel, savedAt, savedLeft = tonumber(saved[1]), tonumber(saved[2]), saved[3]
 if not (savedLevel and savedAt and now - savedAt < resumeTtlMs) then savedLevel = nil end
 local foundLevel, foundLeft = "", ""
-if ARGV[5] == "" and (not mine or sequence == 1) then
+-- It has read no reply yet: a lost one is made up for.
+if ARGV[4] == "" and ARGV[5] == "" then
   if running ~= NONE then
     foundLevel, foundLeft = text(running), "running"
   elseif savedLevel then

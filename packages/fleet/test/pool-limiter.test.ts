@@ -1,4 +1,4 @@
-import { ConfigError } from "@sluice/core";
+import { ConfigError, InvariantError } from "@sluice/core";
 import type { Timer } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import fc from "fast-check";
@@ -204,8 +204,10 @@ test("limits set for the whole pool are everybody's at the next sync, and wrong 
   ]);
   expect(sum(await takeAll(timer, limiters, { ms: 1000 }))).toBeGreaterThan(290);
   expect(limiters[0]?.state().membership?.limitsVersion).toBe(2);
-  for (const wrong of [{ max: 0 }, { max: 5, min: 6 }, { max: 5, store: { inMemoryStore: {} } }])
-    expect(() => setPoolLimits(store, "shop/orders", wrong)).toThrow(ConfigError);
+  const started = [{ store: { inMemoryStore: {} } }, { resumedRampUp: true }, { ttl: "1s" }];
+  const wrongs = [{ max: 0 }, { max: 5, min: 6 }, ...started.map((each) => ({ max: 5, ...each }))];
+  for (const wrong of wrongs)
+    await expect(setPoolLimits(store, "shop/orders", wrong)).rejects.toBeInstanceOf(ConfigError);
   await Promise.all(limiters.map((limiter) => limiter.leave()));
 });
 
@@ -454,7 +456,7 @@ test("the state tells what a limiter is at, and looking moves nothing", async ()
   const { timer, joinAll } = newWorld({ rateLimit: { max: 1000, min: 10, rampUpDuration: "10s" } });
   const [limiter] = await joinAll(2);
   if (limiter === undefined) throw new Error("nobody joined");
-  expect(limiter.state().ceiling).toBe(0);
+  expect(limiter.state()).toMatchObject({ ceiling: 10, share: 5 });
   await takeAll(timer, [limiter], { ms: 2000 });
   const state = limiter.state();
   expect(state).toMatchObject({
@@ -492,4 +494,17 @@ test.each<[string, object]>([
   await expect(joined).rejects.toThrow(ConfigError);
   await expect(joined).rejects.toThrow(name);
   expect([timer.sleeping, store.size]).toEqual([0, 0]);
+});
+
+test("a first call finds a token, and a limiter that has left is no member", async () => {
+  const { joinAll } = newWorld({ pacing: "smooth" });
+  const [limiter] = await joinAll(1);
+  if (limiter === undefined) throw new Error("nobody joined");
+  expect(limiter.tryAcquire(500).count).toBe(1);
+  for (const wrong of [-5, 1.5, Number.NaN])
+    expect(() => limiter.tryTake(wrong, 0)).toThrow(InvariantError);
+  await expect(limiter.leave("restart" as never)).rejects.toBeInstanceOf(ConfigError);
+  expect(limiter.state().membership?.standing).toBe("member");
+  await limiter.leave();
+  expect(limiter.state().membership).toBeUndefined();
 });

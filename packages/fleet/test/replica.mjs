@@ -18,7 +18,7 @@ function tell(message) {
 }
 
 function tellGrants(limiter) {
-  const { size, standing } = limiter.state().membership;
+  const { size = 0, standing = "left" } = limiter.state().membership ?? {};
   tell({ type: "grants", stamps, size, standing, syncs: limiter.counts.syncs });
   stamps = [];
 }

@@ -78,7 +78,7 @@ test("tells what was asked for, granted, denied, waited for and given back, and 
   const points = await collect();
   expect(points["waited"]).toBeGreaterThan(0.2);
   expect(points["waited"]).toBeLessThanOrEqual(1);
-  expect(await collect("m-1")).toMatchObject({ requested: 0, ceiling: 0, "size live": 2 });
+  expect(await collect("m-1")).toMatchObject({ requested: 0, ceiling: 100, "size live": 2 });
   await Promise.all(limiters.map((each) => each.leave()));
   await shutDown();
 });

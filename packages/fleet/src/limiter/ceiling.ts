@@ -32,8 +32,14 @@ export class Ceiling {
     return this.#endMs;
   }
 
+  /** 0 before the first call. */
   get now(): number {
     return this.#ceiling;
+  }
+
+  /** What the first call would find, before it comes. */
+  get shown(): number {
+    return this.#epoch === undefined ? this.#ramp.ceiling : this.#ceiling;
   }
 
   /** The used part, from 0 to 1, of what could be handed out in the last epoch that is over. */

@@ -73,7 +73,7 @@ export class EpochPacing implements Pacing {
   }
 
   glance(atMs: number, entitlement: Entitlement | undefined): Glance {
-    const share = exactShare(this.#ceiling.now, entitlement);
+    const share = exactShare(this.#ceiling.shown, entitlement);
     if (this.#ceiling.isDue(atMs)) return { share, left: Math.floor(share) };
     const left = Math.max(0, Math.min(this.#share, Math.ceil(share)) - this.#taken);
     return { share, left };

@@ -1,6 +1,7 @@
 import { Grant, InvariantError, requireDuration } from "@sluice/core";
 import type { Clock, Reason, Timer } from "@sluice/core";
 import type { Entitlement } from "../membership/membership.ts";
+import { requireLeaveReason } from "../store/check-request.ts";
 import type { LeaveReason } from "../store/pool-store.ts";
 import type { Ceiling } from "./ceiling.ts";
 import type { FleetCounts, Tally } from "./counts.ts";
@@ -120,8 +121,8 @@ export class FleetLimiter {
     return {
       pool: this.#name.pool,
       member: this.#name.member,
-      membership: this.#entitling.stateAt?.(nowMs),
-      ceiling: ceiling?.now,
+      membership: this.#isClosed ? undefined : this.#entitling.stateAt?.(nowMs),
+      ceiling: ceiling?.shown,
       share: glance?.share,
       left: glance?.left,
       utilisation: ceiling?.utilisation,
@@ -158,6 +159,7 @@ export class FleetLimiter {
    * waits for so many, and the rest is missing from what comes next.
    */
   tryTake(count: number, nowMs: number): boolean {
+    requireCount(count);
     this.#tally.requested += count;
     const isThere =
       this.#line.size === 0 && this.#leftAt(nowMs) >= Math.min(count, this.#pacing.countMax);
@@ -192,9 +194,10 @@ export class FleetLimiter {
    * is nothing, and nothing is granted any more. A level that was left for a redeploy is taken up
    * again by who comes next, one that was left for a pause is not.
    */
-  leave(reason: LeaveReason = "redeploy"): Promise<void> {
+  async leave(reason: LeaveReason = "redeploy"): Promise<void> {
+    requireLeaveReason(reason);
     this.#left ??= this.#leave(reason);
-    return this.#left;
+    await this.#left;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -332,7 +335,7 @@ export class FleetLimiter {
 
 function requireCount(count: number): void {
   if (Number.isSafeInteger(count) && count >= 0) return;
-  throw new InvariantError(`a count of tokens is ${count}; it must be whole and not negative`);
+  throw new InvariantError(`a count of tokens is ${count}; it must be whole, from 0 to 2^53 − 1`);
 }
 
 /** Told when no tokens are in sight: a share may come back with any sync. */

@@ -108,18 +108,24 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
   return limiter;
 }
 
+/** What a member is started with, and does not change while it runs. */
+const OF_THE_START = ["store", "resumedRampUp", "resumeTtl", "ttl"] as const;
+
 /**
- * Sets other limits for a whole pool while it runs. Every member takes them up at its next sync;
- * they hold until the last member has gone. Answers their version.
+ * Sets other limits for a whole pool while it runs. Every member takes them up at its next sync, and
+ * so does every newcomer, whatever it was started with: also that of the next deploy, until they are
+ * set again or the pool was gone for a while (`resumeTtl`, or twice the stale age; a day if nobody
+ * ever synced). Answers their version.
  */
-export function setPoolLimits(
+export async function setPoolLimits(
   store: PoolStore,
   pool: string,
   rateLimit: RateLimitBlock,
 ): Promise<number> {
-  if (rateLimit.store !== undefined)
-    throw new ConfigError("rateLimit.store is there; limits of a pool that runs have no store");
   readRateLimit(rateLimit);
+  const other = OF_THE_START.find((key) => rateLimit[key] !== undefined);
+  if (other !== undefined)
+    throw new ConfigError(`rateLimit.${other} is there; a pool that runs keeps what it has`);
   return store.setLimits(pool, JSON.stringify(rateLimit));
 }
 
@@ -205,7 +211,9 @@ async function takePlace(joining: Joining): Promise<void> {
   signal?.throwIfAborted();
   if (place.session.membership.standing === "refused")
     throw new DuplicateMemberError(`another process in ${settings.pool} has this member's id`);
-  throw new StoreError(`no share was agreed on in ${settings.pool} within ${patienceMs} ms`, {
-    cause: place.lastError,
+  const { lastError } = place;
+  const why = lastError instanceof StoreError ? `: ${lastError.message}` : "";
+  throw new StoreError(`no share was agreed on in ${settings.pool} within ${patienceMs} ms${why}`, {
+    cause: lastError,
   });
 }

@@ -61,7 +61,9 @@ export class Place implements Entitling, DriverHost {
     const nowMs = timer.now();
     this.#options = options;
     this.#demand = new DemandMeter(nowMs);
-    this.session = new MemberSession(identity, rules, { nowMs, resumeTtlMs: resume.ttlMs });
+    // A level that nobody takes up again is not kept.
+    const resumeTtlMs = resume.enabled ? resume.ttlMs : 0;
+    this.session = new MemberSession(identity, rules, { nowMs, resumeTtlMs });
     this.#driver = new Driver(this.session, { store, timer }, this);
   }
 

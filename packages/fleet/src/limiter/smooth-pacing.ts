@@ -85,6 +85,7 @@ export class SmoothPacing implements Pacing {
     const nowMs = this.#time.from(atMs);
     const before = this.#perMs;
     const isNew = this.#ceiling.isDue(atMs);
+    const isFirst = this.#ceiling.epoch === undefined;
     if (isNew) this.#judge(atMs);
     if (entitlement !== this.#entitlement || this.#ceiling.now !== this.#divided)
       this.#divide(entitlement);
@@ -95,6 +96,8 @@ export class SmoothPacing implements Pacing {
       this.#lost = 0;
     }
     this.#accrue(nowMs, perMs);
+    // A first call that nobody came before finds what everybody may have saved up: a token.
+    if (isFirst && this.#perMs > 0) this.#tokens = Math.max(1, this.#tokens);
     // A time that steps back brings nothing, and goes on from there.
     this.#lookedAtMs = nowMs;
     this.#recent.moveTo(nowMs);
@@ -117,7 +120,7 @@ export class SmoothPacing implements Pacing {
 
   glance(atMs: number, entitlement: Entitlement | undefined): Glance {
     const nowMs = this.#time.from(atMs);
-    const share = exactShare(this.#ceiling.now, entitlement);
+    const share = exactShare(this.#ceiling.shown, entitlement);
     const perMs = Math.min(this.#perMs, share / EPOCH_MS);
     const came = Math.max(0, nowMs - this.#lookedAtMs) * perMs;
     const tokens = perMs === 0 ? 0 : Math.min(this.#capacity, this.#tokens + came);

@@ -1,7 +1,7 @@
 import { ConfigError, requireWhole } from "@sluice/core";
 import { requireMemberId, requireNonce, requirePoolName } from "./names.ts";
 import { PARTS } from "./pool-store.ts";
-import type { LeaveRequest, SyncRequest } from "./pool-store.ts";
+import type { LeaveReason, LeaveRequest, SyncRequest } from "./pool-store.ts";
 
 const TIME_MAX_MS = 1e12;
 const LIMITS_TEXT_MAX = 65_536;
@@ -26,6 +26,7 @@ export function checkSync(request: SyncRequest): void {
 /** Refuses a leave that no store may see. */
 export function checkLeave(request: LeaveRequest): void {
   checkWho(request);
+  requireLeaveReason(request.reason);
   if (request.level !== undefined) requireWhole("level", request.level, 0);
   requireWhole("resumeTtlMs", request.resumeTtlMs, 0, TIME_MAX_MS);
 }
@@ -43,4 +44,12 @@ function checkWho({ pool, member, nonce }: SyncRequest | LeaveRequest): void {
   requirePoolName(pool);
   requireMemberId(member);
   requireNonce(nonce);
+}
+
+const LEAVE_REASONS: ReadonlySet<string> = new Set<LeaveReason>(["redeploy", "pause"]);
+
+/** A word that no store knows would be read by who comes next. */
+export function requireLeaveReason(reason: LeaveReason): void {
+  if (LEAVE_REASONS.has(reason)) return;
+  throw new ConfigError(`the reason to leave is ${String(reason)}; it must be redeploy or pause`);
 }

@@ -107,7 +107,8 @@ export class MemoryStore implements PoolStore {
     const known = live.get(id);
     if (known !== undefined && known.nonce !== request.nonce) return { kind: "refused" };
 
-    const isFirst = (known === undefined || request.sequence === 1) && request.level === undefined;
+    // It has read no reply yet: a lost one is made up for.
+    const isFirst = request.size === undefined && request.level === undefined;
     const left = levelAt(pool, times.resumeTtlMs, nowMs);
     const saved = isFirst ? savedLevel(left, others(live, id)) : undefined;
     const limits = limitsFor(pool, request, nowMs);

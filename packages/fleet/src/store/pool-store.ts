@@ -74,7 +74,7 @@ export type SyncReply =
       readonly storeMs: number;
       /** The parts that the member may use, if it asked by demand. */
       readonly parts: number | undefined;
-      /** What it found there, at the first sync of an incarnation only. */
+      /** What it found there; told until the member reports a size, and so has read a reply. */
       readonly saved: SavedLevel | undefined;
       /** Limits newer than those that it knows. */
       readonly limits: PoolLimits | undefined;

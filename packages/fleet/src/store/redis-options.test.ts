@@ -85,3 +85,19 @@ describe("the settings of a store in Redis", () => {
     expect(read).not.toThrow(SECRET);
   });
 });
+
+test.each<[string, unknown, RegExp]>([
+  ["nothing", undefined, /redisStore is undefined/],
+  ["nowhere", {}, /told none of url, sentinel, cluster, client/],
+  ["two places", { url: "redis://h", cluster: {} }, /told url and cluster/],
+  ["no sentinel", { sentinel: {} }, /masterName is not there/],
+  ["no endpoints", { sentinel: { masterName: "m" } }, /endpoints must be a list/],
+  ["endpoints in text", { cluster: { nodes: ["a:1"] } }, /nodes is string/],
+  ["a client that is none", { client: {} }, /client has no evalsha/],
+  ["a password that is no text", { url: "redis://h", password: 5 }, /password is number/],
+  ["a password that cannot be read", { url: "redis://:%FFx@h" }, /url must be redis:/],
+])("is refused with one line: %s", (_what, options, message) => {
+  const read = (): unknown => readRedisOptions(options as RedisStoreOptions);
+  expect(read).toThrow(ConfigError);
+  expect(read).toThrow(message);
+});

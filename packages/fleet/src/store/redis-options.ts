@@ -93,12 +93,15 @@ const DATABASE = /^\/?(\d{0,4})$/;
 const DATABASE_MAX = 9999;
 const ADDRESSES_MAX = 1000;
 
+/** Where Redis can be said to be. */
+const PLACES = ["url", "sentinel", "cluster", "client"];
 const WAITING_KEYS = ["timeoutMs", "runtime"];
 const LOGIN_KEYS = [...WAITING_KEYS, "username", "password", "tls"];
 const SENTINEL_KEYS = ["masterName", "endpoints", "database", "username", "password", "tls"];
 
 /** Checks the options; a `ConfigError` says what would be right, and never a password. */
 export function readRedisOptions(options: RedisStoreOptions): RedisSettings {
+  requireObject("redisStore", options);
   const { timeoutMs = TIMEOUT_MS, runtime = {} } = options;
   requireWhole("timeoutMs", timeoutMs, 1, TIMEOUT_MAX_MS);
   requireKeys("runtime", runtime, ["timer"]);
@@ -107,11 +110,22 @@ export function readRedisOptions(options: RedisStoreOptions): RedisSettings {
 }
 
 function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
+  const told = PLACES.filter((place) => place in options);
+  if (told.length !== 1)
+    throw new ConfigError(
+      `redisStore is told ${told.join(" and ") || "none"} of ${PLACES.join(", ")}; it must be one`,
+    );
   if ("client" in options) {
     requireKeys("redisStore", options, [...WAITING_KEYS, "client"]);
-    return options.client;
+    const { client } = options;
+    requireObject("client", client);
+    if (typeof client.evalsha !== "function" || typeof client.eval !== "function")
+      throw new ConfigError("client has no evalsha; it must be one of ioredis, or like it");
+    return client;
   }
   const { username, password } = options;
+  requireText("username", username);
+  requireText("password", password);
   const login = { username, password, tls: tlsOf("tls", options.tls), database: 0 };
   if ("url" in options) {
     requireKeys("redisStore", options, [...LOGIN_KEYS, "url"]);
@@ -129,11 +143,14 @@ function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
   if ("sentinel" in options) {
     requireKeys("redisStore", options, [...LOGIN_KEYS, "sentinel"]);
     const { sentinel } = options;
+    requireObject("sentinel", sentinel);
     requireKeys("sentinel", sentinel, SENTINEL_KEYS);
+    requireText("sentinel.username", sentinel.username);
+    requireText("sentinel.password", sentinel.password);
     const { database = 0 } = sentinel;
     requireWhole("sentinel.database", database, 0, DATABASE_MAX);
-    if (sentinel.masterName === "")
-      throw new ConfigError(`sentinel.masterName is empty; it must be the master's name`);
+    if (typeof sentinel.masterName !== "string" || sentinel.masterName === "")
+      throw new ConfigError(`sentinel.masterName is not there; it must be the master's name`);
     return {
       ...login,
       database,
@@ -149,11 +166,12 @@ function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
   }
   if ("cluster" in options) {
     requireKeys("redisStore", options, [...LOGIN_KEYS, "cluster"]);
+    requireObject("cluster", options.cluster);
     requireKeys("cluster", options.cluster, ["nodes"]);
     const addresses = addressesOf("cluster.nodes", options.cluster.nodes);
     return { ...login, kind: "cluster", addresses, sentinel: undefined };
   }
-  throw new ConfigError("redisStore must be told url, sentinel, cluster or client");
+  throw new ConfigError(`redisStore must be told one of ${PLACES.join(", ")}`);
 }
 
 function readUrl(
@@ -163,7 +181,10 @@ function readUrl(
   const [, database = ""] = DATABASE.exec(url?.pathname ?? "") ?? [undefined, undefined];
   const isKnown = url?.protocol === "redis:" || url?.protocol === "rediss:";
   const isPlain = url?.search === "" && url.hash === "" && DATABASE.test(url.pathname);
-  if (url === undefined || !isKnown || !isPlain || url.hostname === "")
+  const username = decode(url?.username ?? "");
+  const password = decode(url?.password ?? "");
+  const isReadable = username !== undefined && password !== undefined;
+  if (url === undefined || !isKnown || !isPlain || url.hostname === "" || !isReadable)
     // The text itself may hold a password.
     throw new ConfigError(
       "url must be redis://[user:password@]host[:port][/database], or rediss://",
@@ -176,8 +197,8 @@ function readUrl(
       },
     ],
     database: Number(database),
-    username: url.username === "" ? undefined : decodeURIComponent(url.username),
-    password: url.password === "" ? undefined : decodeURIComponent(url.password),
+    username: username === "" ? undefined : username,
+    password: password === "" ? undefined : password,
     tls: url.protocol === "rediss:" ? {} : undefined,
   };
 }
@@ -186,9 +207,20 @@ function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
+/** Undefined if it was encoded in a way that nobody can read. */
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
 function addressesOf(name: string, addresses: readonly RedisAddress[]): readonly RedisAddress[] {
+  requireList(name, addresses);
   requireWhole(`the number of ${name}`, addresses.length, 1, ADDRESSES_MAX);
   for (const address of addresses) {
+    requireObject(name, address);
     requireKeys(name, address, ["host", "port"]);
     if (address.host === "") throw new ConfigError(`${name} has an empty host`);
     requireWhole(`a port of ${name}`, address.port, 1, PORT_MAX);
@@ -201,6 +233,21 @@ function tlsOf(name: string, tls: boolean | RedisTls | undefined): RedisTls | un
   if (tls === true) return {};
   requireKeys(name, tls, ["ca", "cert", "key", "serverName", "insecureSkipVerify"]);
   return tls;
+}
+
+function requireObject(what: string, value: unknown): void {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  throw new ConfigError(`${what} is ${typeof value}; it must be an object`);
+}
+
+function requireList(what: string, value: unknown): void {
+  if (!Array.isArray(value)) throw new ConfigError(`${what} must be a list of { host, port }`);
+}
+
+/** Its value is never shown. */
+function requireText(what: string, value: unknown): void {
+  if (value === undefined || typeof value === "string") return;
+  throw new ConfigError(`${what} is ${typeof value}; it must be text`);
 }
 
 function requireKeys(what: string, settings: object, known: readonly string[]): void {
