@@ -51,5 +51,5 @@ const LEAVE_REASONS: ReadonlySet<string> = new Set<LeaveReason>(["redeploy", "pa
 /** A word that no store knows would be read by who comes next. */
 export function requireLeaveReason(reason: LeaveReason): void {
   if (LEAVE_REASONS.has(reason)) return;
-  throw new ConfigError(`the reason to leave is ${String(reason)}; it must be redeploy or pause`);
+  throw new ConfigError(`the reason to leave is ${reason}; it must be redeploy or pause`);
 }
