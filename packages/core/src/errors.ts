@@ -73,3 +73,9 @@ const DURATION_MAX_MS = 1e12;
 export function requireCount(count: number): void {
   invariant(count >= 0 && count <= COUNT_MAX && Number.isInteger(count), "a count is whole");
 }
+
+/** Refuses settings with a key that `known` does not have: it may be misspelt. */
+export function requireKnownKeys(what: string, settings: object, known: ReadonlySet<string>): void {
+  for (const key in settings)
+    if (!known.has(key)) throw new ConfigError(`${what} has no option "${key}"`);
+}

@@ -11,6 +11,7 @@ export {
   ConfigError,
   InvariantError,
   requireDuration,
+  requireKnownKeys,
   requireNumber,
   requireWhole,
   SluiceError,

@@ -1,5 +1,4 @@
-import { ConfigError, parseDurationMs, requireWhole } from "@sluice/core";
-import { requireKnownKeys } from "./gate/known-keys.ts";
+import { ConfigError, parseDurationMs, requireKnownKeys, requireWhole } from "@sluice/core";
 
 /**
  * A rate as it is set: `"100/s"`, `"1000/min"`, `"5/10s"`; or in numbers, where `burst`, the most

@@ -508,3 +508,18 @@ test("a first call finds a token, and a limiter that has left is no member", asy
   await limiter.leave();
   expect(limiter.state().membership).toBeUndefined();
 });
+
+test("options that nobody knows are refused, and an observer that fails disturbs nobody", async () => {
+  const { timer, joinAll } = newWorld({ pacing: "smooth" });
+  const wrong = joinFleet({ pool: "p", runtime: { timr: timer } as never });
+  await expect(wrong).rejects.toThrow('runtime has no option "timr"');
+  const [limiter] = await joinAll(1, { onEvent: failLater as () => void });
+  if (limiter === undefined) throw new Error("nobody joined");
+  await expect(limiter.acquire(1, { timeout: 5 } as never)).rejects.toThrow("no option");
+  expect((await limiter.acquire(1)).count).toBe(1);
+  await limiter.leave();
+});
+
+function failLater(): Promise<never> {
+  return Promise.reject(new Error("observer"));
+}

@@ -1,5 +1,4 @@
-import { ConfigError, requireDuration, requireWhole } from "@sluice/core";
-import { requireKnownKeys } from "./known-keys.ts";
+import { ConfigError, requireDuration, requireKnownKeys, requireWhole } from "@sluice/core";
 
 /** What one call asks of the gate. */
 export interface CallOptions {

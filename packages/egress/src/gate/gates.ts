@@ -1,8 +1,7 @@
-import { requireDuration, requireWhole } from "@sluice/core";
+import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Clock } from "@sluice/core";
 import { systemTimer } from "@sluice/core/system";
 import { Gate } from "./gate.ts";
-import { requireKnownKeys } from "./known-keys.ts";
 import type { GateOptions } from "./options.ts";
 
 /** How many gates are kept, and for how long. */

@@ -2,6 +2,7 @@ import {
   ConfigError,
   createBusyThrottle,
   FixedLimit,
+  requireKnownKeys,
   requireWhole,
   RfcLimit,
   SluiceLimit,
@@ -22,7 +23,6 @@ import { readRate } from "../rate-setting.ts";
 import type { RateSetting } from "../rate-setting.ts";
 import type { Verdict } from "../outcome/verdict.ts";
 import type { GateObserver } from "./event.ts";
-import { requireKnownKeys } from "./known-keys.ts";
 import { LocalRate } from "./rate-source.ts";
 import type { RateSource } from "./rate-source.ts";
 

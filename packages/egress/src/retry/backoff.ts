@@ -1,6 +1,5 @@
-import { InvariantError, requireNumber } from "@sluice/core";
+import { InvariantError, requireKnownKeys, requireNumber } from "@sluice/core";
 import type { Random } from "@sluice/core";
-import { requireKnownKeys } from "../gate/known-keys.ts";
 
 export interface BackoffOptions {
   /** Longest delay before the first retry; 100 unless given. */

@@ -1,6 +1,5 @@
-import { requireNumber } from "@sluice/core";
+import { requireKnownKeys, requireNumber } from "@sluice/core";
 import type { Clock } from "@sluice/core";
-import { requireKnownKeys } from "../gate/known-keys.ts";
 
 export interface RetryBudgetOptions {
   /** Retries per first attempt; 0.2 unless given. */

@@ -1,11 +1,10 @@
-import { requireWhole } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Random, Timer } from "@sluice/core";
 import { addAbortListener, removeAbortListener } from "../gate/abort-listeners.ts";
 import type { Alarms, Sleeper } from "../gate/alarms.ts";
 import { readCall } from "../gate/call-options.ts";
 import type { CallOptions } from "../gate/call-options.ts";
 import type { DeniedBy, LeftBecause } from "../gate/event.ts";
-import { requireKnownKeys } from "../gate/known-keys.ts";
 import type { RunHooks } from "../gate/run.ts";
 import { ThrottledError } from "../gate/throttled-error.ts";
 import type { Verdict } from "../outcome/verdict.ts";

@@ -1,7 +1,12 @@
-import { ConcurrencyLimiter, ConfigError, FixedLimit, SluiceLimit } from "@sluice/core";
+import {
+  ConcurrencyLimiter,
+  ConfigError,
+  FixedLimit,
+  requireKnownKeys,
+  SluiceLimit,
+} from "@sluice/core";
 import type { Clock, LimitAlgorithm } from "@sluice/core";
 import { systemRandom } from "@sluice/core/system";
-import { requireKnownKeys } from "../gate/known-keys.ts";
 
 /** Requests in hand at once: a number, `"adaptive"` to find it, or an algorithm of your choice. */
 export type InboundLimit = number | "adaptive" | LimitAlgorithm;

@@ -1,7 +1,6 @@
-import { ConfigError, InvariantError } from "@sluice/core";
+import { ConfigError, InvariantError, requireKnownKeys } from "@sluice/core";
 import type { Clock, Permit } from "@sluice/core";
 import { systemClock } from "@sluice/core/system";
-import { requireKnownKeys } from "../gate/known-keys.ts";
 import { formatRateLimit, formatRateLimitPolicy } from "../hints/rate-limit-fields.ts";
 import type { QuotaPolicy } from "../hints/rate-limit-fields.ts";
 import { createInboundConcurrency } from "./inbound-concurrency.ts";

@@ -3,7 +3,7 @@ import type { Division } from "@sluice/core";
 import type { Entitlement } from "../membership/membership.ts";
 import type { Ceiling } from "./ceiling.ts";
 import { EPOCH_MS, exactShare } from "./pacing.ts";
-import type { Glance, Pacing, TakeBack } from "./pacing.ts";
+import type { Glance, Pacing, TakeTokensBack } from "./pacing.ts";
 import { PoolTime } from "./pool-time.ts";
 
 /**
@@ -27,7 +27,7 @@ export class EpochPacing implements Pacing {
   #debt = 0;
   /** The part of a token that the last shares left over, where they are told in parts. */
   #carried = 0;
-  #takeBack: TakeBack = () => {};
+  #takeBack: TakeTokensBack = () => {};
 
   constructor(ceiling: Ceiling, division: Division, time: PoolTime = new PoolTime()) {
     this.#ceiling = ceiling;
@@ -35,7 +35,7 @@ export class EpochPacing implements Pacing {
     this.#time = time;
   }
 
-  get takeBack(): TakeBack {
+  get takeBack(): TakeTokensBack {
     return this.#takeBack;
   }
 

@@ -1,5 +1,5 @@
-import { Grant, InvariantError, requireDuration } from "@sluice/core";
-import type { Clock, Reason, Timer } from "@sluice/core";
+import { Grant, InvariantError, requireDuration, requireKnownKeys } from "@sluice/core";
+import type { Clock, Reason, TakeBack, Timer } from "@sluice/core";
 import type { Entitlement } from "../membership/membership.ts";
 import { requireLeaveReason } from "../store/check-request.ts";
 import type { LeaveReason } from "../store/pool-store.ts";
@@ -33,6 +33,8 @@ export interface AcquireOptions {
   /** Ends the wait: the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
+
+const ACQUIRE_KEYS: ReadonlySet<string> = new Set(["timeoutMs", "signal"]);
 
 export interface FleetLimiterOptions {
   readonly name: { readonly pool: string; readonly member?: string };
@@ -79,7 +81,7 @@ export class FleetLimiter {
   #isClosed = false;
   #left: Promise<void> | undefined;
   #pacingTakeBack: Pacing["takeBack"] | undefined;
-  #takeBack: ConstructorParameters<typeof Grant>[2] = () => {};
+  #takeBack: TakeBack = () => {};
 
   constructor(options: FleetLimiterOptions) {
     this.#name = options.name;
@@ -142,6 +144,7 @@ export class FleetLimiter {
   /** Takes up to `count` tokens, and waits for the first if none is there. */
   async acquire(count: number, options: AcquireOptions = {}): Promise<Grant> {
     const { timeoutMs, signal } = options;
+    requireKnownKeys("a call", options, ACQUIRE_KEYS);
     signal?.throwIfAborted();
     requireCount(count);
     if (timeoutMs !== undefined) requireDuration("timeoutMs", timeoutMs);

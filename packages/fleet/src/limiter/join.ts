@@ -1,4 +1,4 @@
-import { ConfigError, Ramp, requireWhole } from "@sluice/core";
+import { ConfigError, Ramp, requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Clock, Division, RampOptions, Random, Timer } from "@sluice/core";
 import { systemRandom, systemTimer } from "@sluice/core/system";
 import type { Entitlement } from "../membership/membership.ts";
@@ -47,6 +47,8 @@ export interface JoinOptions extends FleetOptions {
 
 const MAX_WAITING = 10_000;
 
+const RUNTIME_KEYS: ReadonlySet<string> = new Set(["timer", "clock", "random"]);
+
 /**
  * Joins the pool and answers once this process has its share of the ceiling, which takes about a
  * lease, or at once with `joinOn: "safe-share"`. It then syncs with the store until `leave`.
@@ -65,6 +67,7 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
     ...fleet
   } = options;
   signal?.throwIfAborted();
+  if (runtime !== undefined) requireKnownKeys("runtime", runtime, RUNTIME_KEYS);
   const timer = runtime?.timer ?? systemTimer;
   const settings = readFleetOptions(fleet, readSecret === undefined ? {} : { readSecret });
   for (const warning of settings.warnings) onWarning?.(warning);
@@ -165,8 +168,12 @@ function tellingOf(onEvent: JoinOptions["onEvent"]): (event: FleetEvent) => void
   if (onEvent === undefined) return () => {};
   return (event) => {
     try {
-      onEvent(event);
-    } catch {}
+      const told: unknown = onEvent(event);
+      // An observer may be an async function, whatever its type says.
+      if (told instanceof Promise) told.catch(() => undefined);
+    } catch {
+      // Those who wait for tokens are not to suffer for it.
+    }
   };
 }
 

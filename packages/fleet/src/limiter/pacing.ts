@@ -1,8 +1,8 @@
 import { PARTS } from "../store/pool-store.ts";
 import type { Entitlement } from "../membership/membership.ts";
 
-/** What a deposit is for: tokens that went unused, or whose messages were dropped. */
-export type TakeBack = (count: number) => void;
+/** Takes tokens back, for whatever reason they come. */
+export type TakeTokensBack = (count: number) => void;
 
 /** What a look shows that changes nothing. */
 export interface Glance {
@@ -24,7 +24,7 @@ export interface Pacing {
   /** Takes tokens right after `leftAt`; those that were not there are missing from what comes next. */
   spend(count: number): void;
   /** Gives back tokens that were taken just before; what comes back too late is gone. */
-  readonly takeBack: TakeBack;
+  readonly takeBack: TakeTokensBack;
   /** When `count` will have come if nothing changes; undefined if never. */
   readyAtMs(count: number, atMs: number, entitlement: Entitlement | undefined): number | undefined;
   /** The most that can ever be there at once, for now. */

@@ -81,8 +81,7 @@ export class Place implements Entitling, DriverHost {
   }
 
   isLeasedAt(nowMs: number): boolean {
-    const { standing, leaseUntilMs } = this.session.membership;
-    return standing === "member" && nowMs < leaseUntilMs;
+    return this.session.membership.isLeasedAt(nowMs);
   }
 
   onAsk(asked: number, granted: number): void {

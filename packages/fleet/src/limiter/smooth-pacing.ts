@@ -1,7 +1,7 @@
 import type { Entitlement } from "../membership/membership.ts";
 import type { Ceiling } from "./ceiling.ts";
 import { EPOCH_MS, exactShare } from "./pacing.ts";
-import type { Glance, Pacing, TakeBack } from "./pacing.ts";
+import type { Glance, Pacing, TakeTokensBack } from "./pacing.ts";
 import { PoolTime } from "./pool-time.ts";
 import { RecentUse, SLOT_MS } from "./recent-use.ts";
 
@@ -42,7 +42,7 @@ export class SmoothPacing implements Pacing {
   /** Until when tokens that came back, and went out again, may be in the same second as all others. */
   #strictUntilMs: number = Number.NEGATIVE_INFINITY;
   #hasReturned = false;
-  #takeBack: TakeBack = () => {};
+  #takeBack: TakeTokensBack = () => {};
   #takeBackSlot: number | undefined;
 
   constructor(ceiling: Ceiling, time: PoolTime = new PoolTime()) {
@@ -55,7 +55,7 @@ export class SmoothPacing implements Pacing {
   }
 
   /** The same for all that was taken in one slot. */
-  get takeBack(): TakeBack {
+  get takeBack(): TakeTokensBack {
     const { slot } = this.#recent;
     if (slot === this.#takeBackSlot) return this.#takeBack;
     const { epoch } = this.#ceiling;

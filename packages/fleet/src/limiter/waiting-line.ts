@@ -1,11 +1,5 @@
-/** One who waits for tokens. */
-export interface Waiting {
-  readonly asked: number;
-  readonly sinceMs: number;
-}
-
 /** Those who wait for tokens, first come, first served. Leaving is cheap, from anywhere. */
-export class WaitingLine<W extends Waiting> {
+export class WaitingLine<W> {
   readonly #waiting = new Set<W>();
 
   get size(): number {

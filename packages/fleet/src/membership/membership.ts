@@ -96,6 +96,11 @@ export class Membership {
     return this.#used;
   }
 
+  /** Whether what may be used at this instant is held under a lease. */
+  isLeasedAt(nowMs: number): boolean {
+    return this.#standing === "member" && nowMs < this.#leaseUntilMs;
+  }
+
   /** Until when it holds its share, by its own clock. */
   get leaseUntilMs(): number {
     return this.#leaseUntilMs;
@@ -118,7 +123,7 @@ export class Membership {
     const { joinOn, onStoreLoss } = this.#rules;
     switch (this.#standing) {
       case "member":
-        return nowMs < this.#leaseUntilMs ? this.#leased : undefined;
+        return this.isLeasedAt(nowMs) ? this.#leased : undefined;
       case "joining":
         // What it had while the store was away it keeps until its share is agreed on again.
         if (this.#hasLost && onStoreLoss !== "closed") return this.#unleased;

@@ -1,4 +1,4 @@
-import { ConfigError, requireWhole } from "@sluice/core";
+import { ConfigError, requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Timer } from "@sluice/core";
 import { systemTimer } from "@sluice/core/system";
 
@@ -104,7 +104,7 @@ export function readRedisOptions(options: RedisStoreOptions): RedisSettings {
   requireObject("redisStore", options);
   const { timeoutMs = TIMEOUT_MS, runtime = {} } = options;
   requireWhole("timeoutMs", timeoutMs, 1, TIMEOUT_MAX_MS);
-  requireKeys("runtime", runtime, ["timer"]);
+  requireKnownKeys("runtime", runtime, new Set(["timer"]));
   const { timer = systemTimer } = runtime;
   return { target: targetOf(options), timeoutMs, timer };
 }
@@ -116,7 +116,7 @@ function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
       `redisStore is told ${told.join(" and ") || "none"} of ${PLACES.join(", ")}; it must be one`,
     );
   if ("client" in options) {
-    requireKeys("redisStore", options, [...WAITING_KEYS, "client"]);
+    requireKnownKeys("redisStore", options, new Set([...WAITING_KEYS, "client"]));
     const { client } = options;
     requireObject("client", client);
     if (typeof client.evalsha !== "function" || typeof client.eval !== "function")
@@ -128,7 +128,7 @@ function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
   requireText("password", password);
   const login = { username, password, tls: tlsOf("tls", options.tls), database: 0 };
   if ("url" in options) {
-    requireKeys("redisStore", options, [...LOGIN_KEYS, "url"]);
+    requireKnownKeys("redisStore", options, new Set([...LOGIN_KEYS, "url"]));
     const read = readUrl(options.url);
     return {
       ...login,
@@ -141,10 +141,10 @@ function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
     };
   }
   if ("sentinel" in options) {
-    requireKeys("redisStore", options, [...LOGIN_KEYS, "sentinel"]);
+    requireKnownKeys("redisStore", options, new Set([...LOGIN_KEYS, "sentinel"]));
     const { sentinel } = options;
     requireObject("sentinel", sentinel);
-    requireKeys("sentinel", sentinel, SENTINEL_KEYS);
+    requireKnownKeys("sentinel", sentinel, new Set(SENTINEL_KEYS));
     requireText("sentinel.username", sentinel.username);
     requireText("sentinel.password", sentinel.password);
     const { database = 0 } = sentinel;
@@ -165,9 +165,9 @@ function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
     };
   }
   if ("cluster" in options) {
-    requireKeys("redisStore", options, [...LOGIN_KEYS, "cluster"]);
+    requireKnownKeys("redisStore", options, new Set([...LOGIN_KEYS, "cluster"]));
     requireObject("cluster", options.cluster);
-    requireKeys("cluster", options.cluster, ["nodes"]);
+    requireKnownKeys("cluster", options.cluster, new Set(["nodes"]));
     const addresses = addressesOf("cluster.nodes", options.cluster.nodes);
     return { ...login, kind: "cluster", addresses, sentinel: undefined };
   }
@@ -221,7 +221,7 @@ function addressesOf(name: string, addresses: readonly RedisAddress[]): readonly
   requireWhole(`the number of ${name}`, addresses.length, 1, ADDRESSES_MAX);
   for (const address of addresses) {
     requireObject(name, address);
-    requireKeys(name, address, ["host", "port"]);
+    requireKnownKeys(name, address, new Set(["host", "port"]));
     if (address.host === "") throw new ConfigError(`${name} has an empty host`);
     requireWhole(`a port of ${name}`, address.port, 1, PORT_MAX);
   }
@@ -231,7 +231,7 @@ function addressesOf(name: string, addresses: readonly RedisAddress[]): readonly
 function tlsOf(name: string, tls: boolean | RedisTls | undefined): RedisTls | undefined {
   if (tls === undefined || tls === false) return undefined;
   if (tls === true) return {};
-  requireKeys(name, tls, ["ca", "cert", "key", "serverName", "insecureSkipVerify"]);
+  requireKnownKeys(name, tls, new Set(["ca", "cert", "key", "serverName", "insecureSkipVerify"]));
   return tls;
 }
 
@@ -248,9 +248,4 @@ function requireList(what: string, value: unknown): void {
 function requireText(what: string, value: unknown): void {
   if (value === undefined || typeof value === "string") return;
   throw new ConfigError(`${what} is ${typeof value}; it must be text`);
-}
-
-function requireKeys(what: string, settings: object, known: readonly string[]): void {
-  for (const key in settings)
-    if (!known.includes(key)) throw new ConfigError(`${what} has no option "${key}"`);
 }

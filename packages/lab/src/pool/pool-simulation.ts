@@ -6,7 +6,7 @@ import type { PoolRules, ProcessOptions, ProcessWatcher } from "./simulated-memb
 import { SimulatedStore } from "./simulated-store.ts";
 import type { Network } from "./simulated-store.ts";
 
-/** What happens to a pool at an instant. A name that nobody has, or has any more, is left alone. */
+/** What happens to a pool at an instant. One that nobody is there for changes nothing. */
 export type PoolAction =
   | { readonly do: "join"; readonly id: string; readonly asksPerSecond?: number | undefined }
   | { readonly do: "leave" | "crash"; readonly name: string }

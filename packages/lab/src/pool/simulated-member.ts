@@ -152,8 +152,7 @@ export class SimulatedMember {
 
   /** Whether what it may use is under a lease. */
   get isLeased(): boolean {
-    const { standing, leaseUntilMs } = this.session.membership;
-    return standing === "member" && this.nowMs < leaseUntilMs;
+    return this.session.membership.isLeasedAt(this.nowMs);
   }
 
   /** The ceiling that it knows. */
