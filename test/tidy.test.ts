@@ -7,9 +7,18 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "packages/core": [],
   "packages/egress": ["@sluice/core"],
   "packages/fleet": ["@sluice/core"],
+  "packages/gateway": ["@sluice/core", "@sluice/pulsar"],
   "packages/lab": ["@sluice/core", "@sluice/fleet"],
-  "packages/sluice": ["@sluice/core", "@sluice/lab"],
-  bench: ["@sluice/core", "@sluice/egress", "@sluice/fleet", "@sluice/lab"],
+  "packages/pulsar": ["@sluice/core"],
+  "packages/sluice": ["@sluice/core", "@sluice/gateway", "@sluice/lab"],
+  bench: [
+    "@sluice/core",
+    "@sluice/egress",
+    "@sluice/fleet",
+    "@sluice/gateway",
+    "@sluice/lab",
+    "@sluice/pulsar",
+  ],
 };
 
 /** The one file that owns the real clock, timers and randomness; its test is real time too. */

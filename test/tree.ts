@@ -29,6 +29,6 @@ export function codeOf(path: string): string {
 /** What a source imports, as it is written there. */
 export function importsOf(path: string): string[] {
   const code = codeOf(path);
-  const specifiers = code.matchAll(/\b(?:from|import|require)\s*\(?\s*["']([^"']+)["']/g);
+  const specifiers = code.matchAll(/(?<!\.)\b(?:from|import|require)\s*\(?\s*["']([^"']+)["']/g);
   return [...specifiers].map(([, specifier = ""]) => specifier);
 }

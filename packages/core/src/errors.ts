@@ -6,7 +6,11 @@ export type SluiceErrorCode =
   | "DEADLINE"
   | "CLOSED"
   | "STORE"
-  | "DUPLICATE";
+  | "DUPLICATE"
+  | "PROTOCOL"
+  | "CONNECTION"
+  | "BROKER"
+  | "STORAGE";
 
 /** Whatever Sluice throws on purpose. */
 export abstract class SluiceError extends Error {
