@@ -1,0 +1,123 @@
+import type { Command } from "../../wire/command.ts";
+import type { MessageIdData } from "../../wire/definition/message-id.ts";
+import { brokerErrorOf } from "../broker-error.ts";
+import { ConnectionError } from "../connection-error.ts";
+import type { Connection } from "../connection.ts";
+import { MessageId } from "../message-id.ts";
+import { ackCommands, corruptAckCommand } from "./ack-commands.ts";
+import type { AckChannel } from "./ack-tracker.ts";
+import type { ValidationErrorName } from "./corrupt-entry-error.ts";
+import type { AckGroup } from "./pending-acks.ts";
+
+/** Whose commands they are. */
+export interface ConsumerIdentity {
+  readonly consumerId: bigint;
+  readonly topic: string;
+}
+
+/**
+ * What one consumer says to its broker. While it has none, what needs no answer is not said: a
+ * broker that it is attached to anew has to be told everything anew. What needs an answer fails.
+ */
+export class ConsumerLink implements AckChannel {
+  readonly #identity: ConsumerIdentity;
+  readonly #connection: () => Connection | undefined;
+
+  /** `connection` gives the one that the consumer is attached to now. */
+  constructor(identity: ConsumerIdentity, connection: () => Connection | undefined) {
+    this.#identity = identity;
+    this.#connection = connection;
+  }
+
+  get isOpen(): boolean {
+    return this.#connection() !== undefined;
+  }
+
+  /** A `ConnectionError` if there is none. */
+  get connection(): Connection {
+    const connection = this.#connection();
+    if (connection !== undefined) return connection;
+    throw new ConnectionError(`the consumer of ${this.#identity.topic} has no broker now`);
+  }
+
+  flow(messagePermits: number): void {
+    this.#tell({ kind: "flow", body: { consumerId: this.#consumerId, messagePermits } });
+  }
+
+  send(group: AckGroup): void {
+    for (const command of ackCommands(this.#consumerId, group)) this.#tell(command);
+  }
+
+  async request(group: AckGroup): Promise<void> {
+    const { connection } = this;
+    const answers = ackCommands(this.#consumerId, group).map(({ kind, body }) =>
+      connection.request("ackResponse", (requestId) => ({ kind, body: { ...body, requestId } })),
+    );
+    for (const { error, message } of await this.#answered(connection, answers))
+      if (error !== undefined) throw brokerErrorOf(error, message);
+  }
+
+  giveBackCorrupt(id: MessageIdData, validationError: ValidationErrorName): void {
+    this.#tell(corruptAckCommand(this.#consumerId, id, validationError));
+  }
+
+  redeliver(messageIds: readonly MessageIdData[]): void {
+    const consumerId = this.#consumerId;
+    this.#tell({ kind: "redeliverUnacknowledged", body: { consumerId, messageIds } });
+  }
+
+  redeliverAll(consumerEpoch: bigint): void {
+    const consumerId = this.#consumerId;
+    this.#tell({ kind: "redeliverUnacknowledged", body: { consumerId, consumerEpoch } });
+  }
+
+  async seek(target: MessageId | number, signal: AbortSignal | undefined): Promise<void> {
+    const place =
+      target instanceof MessageId
+        ? { messageId: target.toData() }
+        : { messagePublishTime: BigInt(Math.floor(target)) };
+    const consumerId = this.#consumerId;
+    await this.connection.request(
+      "success",
+      (requestId) => ({ kind: "seek", body: { consumerId, requestId, ...place } }),
+      { signal },
+    );
+  }
+
+  async lastMessageId(signal: AbortSignal | undefined): Promise<MessageIdData> {
+    const consumerId = this.#consumerId;
+    const { lastMessageId } = await this.connection.request(
+      "getLastMessageIdResponse",
+      (requestId) => ({ kind: "getLastMessageId", body: { consumerId, requestId } }),
+      { signal },
+    );
+    return lastMessageId;
+  }
+
+  async unsubscribe(signal: AbortSignal | undefined): Promise<void> {
+    const consumerId = this.#consumerId;
+    await this.connection.request(
+      "success",
+      (requestId) => ({ kind: "unsubscribe", body: { consumerId, requestId } }),
+      { signal },
+    );
+  }
+
+  /** Whatever ended a connection, to those who wait for its answers it is lost. */
+  async #answered<T>(connection: Connection, answers: readonly Promise<T>[]): Promise<T[]> {
+    try {
+      return await Promise.all(answers);
+    } catch (error) {
+      if (connection.isOpen) throw error;
+      throw new ConnectionError("the connection was lost", { cause: error });
+    }
+  }
+
+  get #consumerId(): bigint {
+    return this.#identity.consumerId;
+  }
+
+  #tell(command: Command): void {
+    this.#connection()?.send(command);
+  }
+}

@@ -1,0 +1,122 @@
+import type { KeyValue } from "../../wire/definition/key-value.ts";
+import type { MessageMetadata, SingleMessageMetadata } from "../../wire/definition/metadata.ts";
+import { bufferOf } from "../../wire/message.ts";
+import { MessageId } from "../message-id.ts";
+import type { Delivery } from "./delivery.ts";
+import type { Message } from "./message.ts";
+
+/** What all messages of an entry have in common. */
+export interface EntryFacts {
+  readonly topic: string;
+  readonly delivery: Delivery;
+  readonly metadata: MessageMetadata;
+  readonly redeliveryCount: number;
+}
+
+/** Where in its batch a message is, and what stands before it there. */
+export interface PlaceInBatch {
+  readonly index: number;
+  readonly metadata: SingleMessageMetadata;
+}
+
+/** A message with what it takes to acknowledge it. What few ask for is worked out when asked for. */
+export class DeliveredMessage implements Message {
+  readonly data: Buffer;
+  readonly #entry: EntryFacts;
+  readonly #place: PlaceInBatch | undefined;
+  #messageId: MessageId | undefined;
+  #properties: Readonly<Record<string, string>> | undefined;
+
+  constructor(entry: EntryFacts, data: Buffer, place?: PlaceInBatch) {
+    this.data = data;
+    this.#entry = entry;
+    this.#place = place;
+  }
+
+  get delivery(): Delivery {
+    return this.#entry.delivery;
+  }
+
+  /** Which of its entry's messages it is. */
+  get index(): number {
+    return this.#place?.index ?? 0;
+  }
+
+  get messageId(): MessageId {
+    this.#messageId ??= idWithin(this.delivery, this.#place?.index);
+    return this.#messageId;
+  }
+
+  get topic(): string {
+    return this.#entry.topic;
+  }
+
+  get isNull(): boolean {
+    return this.#own.nullValue === true;
+  }
+
+  get key(): string | undefined {
+    return this.#own.nullPartitionKey === true ? undefined : this.#own.partitionKey;
+  }
+
+  get keyBytes(): Buffer | undefined {
+    const { key } = this;
+    if (key === undefined) return undefined;
+    return Buffer.from(key, this.#own.partitionKeyB64Encoded === true ? "base64" : "utf8");
+  }
+
+  get orderingKey(): Buffer | undefined {
+    return viewOf(this.#own.orderingKey);
+  }
+
+  get properties(): Readonly<Record<string, string>> {
+    this.#properties ??= recordOf(this.#own.properties ?? []);
+    return this.#properties;
+  }
+
+  get producerName(): string {
+    return this.#entry.metadata.producerName;
+  }
+
+  get sequenceId(): bigint {
+    const first = this.#entry.metadata.sequenceId;
+    return this.#place?.metadata.sequenceId ?? first + BigInt(this.index);
+  }
+
+  get publishTimeMs(): number {
+    return Number(this.#entry.metadata.publishTime);
+  }
+
+  get eventTimeMs(): number | undefined {
+    const { eventTime } = this.#own;
+    // Pulsar's clients write 0 for none.
+    return eventTime === undefined || eventTime === 0n ? undefined : Number(eventTime);
+  }
+
+  get redeliveryCount(): number {
+    return this.#entry.redeliveryCount;
+  }
+
+  get schemaVersion(): Buffer | undefined {
+    return viewOf(this.#entry.metadata.schemaVersion);
+  }
+
+  /** In a batch each message has metadata of its own for what can differ. */
+  get #own(): MessageMetadata | SingleMessageMetadata {
+    return this.#place?.metadata ?? this.#entry.metadata;
+  }
+}
+
+/** Without an index it is that of the whole entry. */
+function idWithin({ id, unacked }: Delivery, index: number | undefined): MessageId {
+  if (index === undefined) return MessageId.of(id);
+  return MessageId.of(id, { batchIndex: index, batchSize: unacked.size });
+}
+
+function viewOf(bytes: Uint8Array | undefined): Buffer | undefined {
+  return bytes === undefined ? undefined : bufferOf(bytes);
+}
+
+function recordOf(properties: readonly KeyValue[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(properties.map(({ key, value }) => [key, value]));
+}

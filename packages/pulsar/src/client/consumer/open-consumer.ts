@@ -1,0 +1,13 @@
+import type { Cluster } from "../cluster.ts";
+import { consumerSettingsOf } from "./consumer-options.ts";
+import type { ConsumerOptions } from "./consumer-options.ts";
+import { Consumer } from "./consumer.ts";
+
+/** Subscribes; resolves once the brokers of all topics have agreed. */
+export async function openConsumer(
+  cluster: Cluster,
+  options: ConsumerOptions,
+  signal?: AbortSignal,
+): Promise<Consumer> {
+  return Consumer.open(cluster, consumerSettingsOf(options), signal);
+}

@@ -1,0 +1,68 @@
+import type { MessageIdData } from "../../wire/definition/message-id.ts";
+import type { Delivery } from "./delivery.ts";
+
+export interface RedeliveryScheduleOptions {
+  readonly delayMs: number;
+  /** Beyond this many entries the oldest are due at once. */
+  readonly entriesMax?: number;
+}
+
+interface Planned {
+  readonly delivery: Delivery;
+  readonly dueAtMs: number;
+}
+
+const ENTRIES_MAX = 100_000;
+
+/**
+ * Entries that the broker is asked to deliver again, each `delayMs` after it was put down here. The
+ * delay is the same for all, so they are due in the order in which they came.
+ */
+export class RedeliverySchedule {
+  readonly #delayMs: number;
+  readonly #entriesMax: number;
+  readonly #planned = new Map<string, Planned>();
+
+  constructor({ delayMs, entriesMax = ENTRIES_MAX }: RedeliveryScheduleOptions) {
+    this.#delayMs = delayMs;
+    this.#entriesMax = entriesMax;
+  }
+
+  get size(): number {
+    return this.#planned.size;
+  }
+
+  /** When `takeDue` has something to give; undefined if nothing is planned. */
+  get dueAtMs(): number | undefined {
+    for (const { dueAtMs } of this.#planned.values())
+      return this.#planned.size > this.#entriesMax ? -Infinity : dueAtMs;
+    return undefined;
+  }
+
+  /** An entry that is planned already keeps its time. */
+  add(delivery: Delivery, nowMs: number): void {
+    if (this.#planned.has(delivery.key)) return;
+    this.#planned.set(delivery.key, { delivery, dueAtMs: nowMs + this.#delayMs });
+  }
+
+  /** An entry is done with, or will come again anyhow. */
+  remove({ key }: Delivery): void {
+    this.#planned.delete(key);
+  }
+
+  clear(): void {
+    this.#planned.clear();
+  }
+
+  /** What to ask for now, at most `countMax` ids and the rest of the last entry's. */
+  takeDue(nowMs: number, countMax: number): MessageIdData[] {
+    const ids: MessageIdData[] = [];
+    for (const [key, { delivery, dueAtMs }] of this.#planned) {
+      if (dueAtMs > nowMs && this.#planned.size <= this.#entriesMax) break;
+      if (ids.length >= countMax) break;
+      ids.push(...delivery.chunkIds, delivery.id);
+      this.#planned.delete(key);
+    }
+    return ids;
+  }
+}

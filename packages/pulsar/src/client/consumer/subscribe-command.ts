@@ -1,0 +1,40 @@
+import type { Command } from "../../wire/command.ts";
+import { INITIAL_POSITION, SUB_TYPE } from "../../wire/constants.ts";
+import type { MessageId } from "../message-id.ts";
+import type { ConsumerSettings } from "./consumer-options.ts";
+
+export interface Subscriber {
+  readonly topic: string;
+  readonly consumerId: bigint;
+  readonly requestId: bigint;
+  /** Where a subscription that is not durable begins. */
+  readonly startMessageId: MessageId | undefined;
+  readonly epoch: bigint;
+}
+
+/** Of the ways to divide keys, the one in which the broker does it. */
+const AUTO_SPLIT = 0;
+
+export function subscribeCommand(settings: ConsumerSettings, subscriber: Subscriber): Command {
+  const { topic, consumerId, requestId, startMessageId, epoch } = subscriber;
+  const { type, isDurable, properties } = settings;
+  return {
+    kind: "subscribe",
+    body: {
+      topic,
+      subscription: settings.subscription,
+      subType: SUB_TYPE[type],
+      consumerId,
+      requestId,
+      consumerName: settings.name,
+      priorityLevel: settings.priorityLevel,
+      durable: isDurable,
+      startMessageId: isDurable ? undefined : startMessageId?.toData(),
+      metadata: properties,
+      readCompacted: settings.readCompacted,
+      initialPosition: INITIAL_POSITION[settings.initialPosition],
+      keySharedMeta: type === "keyShared" ? { keySharedMode: AUTO_SPLIT } : undefined,
+      consumerEpoch: epoch,
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import { SluiceError } from "@sluice/core";
+import { Alarm } from "../alarm.ts";
+import type { Cluster } from "../cluster.ts";
+import { MessageId } from "../message-id.ts";
+import { wellHeard } from "../well-heard.ts";
+import type { ConsumerSettings } from "./consumer-options.ts";
+import { findTopics } from "./find-topics.ts";
+import { inGroups } from "../in-groups.ts";
+import type { Received } from "./incoming-entry.ts";
+import { TopicConsumer } from "./topic-consumer.ts";
+import type { TopicConsumerListener } from "./topic-consumer.ts";
+
+export interface TopicConsumersListener {
+  /** There may be something to take. */
+  onReady(): void;
+  /** A topic that must be there is not, for good. */
+  onEnded(error: SluiceError): void;
+}
+
+/**
+ * The consumers of all topics and partitions that a subscription is about, as one. Takes turns: of
+ * those that have messages each gives one before any gives a second. What is not there yet is
+ * looked for again and again, and what is gone is let go.
+ */
+export class TopicConsumers implements TopicConsumerListener {
+  readonly #cluster: Cluster;
+  readonly #settings: ConsumerSettings;
+  readonly #listener: TopicConsumersListener;
+  readonly #byTopic = new Map<string, TopicConsumer>();
+  /** Those that may have a message, the next first. */
+  readonly #ready = new Set<TopicConsumer>();
+  readonly #refreshAlarm: Alarm;
+  readonly #stopping = new AbortController();
+  #refreshing: Promise<void> | undefined;
+  #isPaused = false;
+
+  constructor(cluster: Cluster, settings: ConsumerSettings, listener: TopicConsumersListener) {
+    this.#cluster = cluster;
+    this.#settings = settings;
+    this.#listener = listener;
+    this.#refreshAlarm = new Alarm(cluster.timer, () => {
+      this.#refreshing = this.#refresh();
+    });
+  }
+
+  get all(): readonly TopicConsumer[] {
+    return [...this.#byTopic.values()];
+  }
+
+  /** Undefined if there are several, or none. */
+  get only(): TopicConsumer | undefined {
+    return this.#byTopic.size === 1 ? this.all[0] : undefined;
+  }
+
+  get(topic: string): TopicConsumer | undefined {
+    return this.#byTopic.get(topic);
+  }
+
+  async start(signal?: AbortSignal): Promise<void> {
+    const topics = await findTopics(this.#cluster, this.#settings.selection, signal);
+    try {
+      await this.#add(topics, this.#settings, signal);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+    this.#planRefresh();
+  }
+
+  take(): Received | undefined {
+    for (const consumer of this.#ready) {
+      this.#ready.delete(consumer);
+      const received = consumer.take();
+      if (received === undefined) continue;
+      this.#ready.add(consumer);
+      return received;
+    }
+    return undefined;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    for (const consumer of this.#byTopic.values()) consumer.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const consumer of this.#byTopic.values()) consumer.resume();
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    this.#refreshAlarm.clear();
+    await this.#refreshing;
+    await inGroups(this.all, (consumer) => this.#remove(consumer));
+  }
+
+  onReady(consumer: TopicConsumer): void {
+    this.#ready.add(consumer);
+    this.#listener.onReady();
+  }
+
+  onEnded(consumer: TopicConsumer, error: SluiceError): void {
+    // Of those that match a pattern any may be deleted.
+    if (this.#settings.selection.kind === "pattern") void this.#remove(consumer);
+    else this.#listener.onEnded(error);
+  }
+
+  /** Looks for what was not there before. What fails is tried again the next time. */
+  async #refresh(): Promise<void> {
+    const signal = wellHeard(this.#stopping.signal);
+    const { selection } = this.#settings;
+    try {
+      const topics = await findTopics(this.#cluster, selection, signal);
+      const found = new Set(topics);
+      const gone = this.all.filter(({ topic }) => !found.has(topic));
+      // A topic that is named stays, whatever a broker says of it now.
+      if (selection.kind === "pattern") await inGroups(gone, (each) => this.#remove(each));
+      await this.#add(topics, this.#late(), signal);
+    } catch (error) {
+      if (!(error instanceof SluiceError) && !signal.aborted) throw error;
+    }
+    this.#planRefresh();
+  }
+
+  async #add(
+    topics: readonly string[],
+    settings: ConsumerSettings,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const fresh = topics.filter((topic) => !this.#byTopic.has(topic));
+    const queueSize = this.#queueSize(this.#byTopic.size + fresh.length);
+    await inGroups(fresh, async (topic) => {
+      const consumer = new TopicConsumer(this.#cluster, settings, {
+        topic,
+        queueSize,
+        listener: this,
+      });
+      if (this.#isPaused) consumer.pause();
+      this.#byTopic.set(topic, consumer);
+      try {
+        await consumer.start(signal);
+      } catch (error) {
+        await this.#remove(consumer);
+        throw error;
+      }
+    });
+  }
+
+  async #remove(consumer: TopicConsumer): Promise<void> {
+    this.#byTopic.delete(consumer.topic);
+    this.#ready.delete(consumer);
+    await consumer.close();
+  }
+
+  /** What came into being after the subscription has no message that is older than it. */
+  #late(): ConsumerSettings {
+    const { isDurable } = this.#settings;
+    const startMessageId = isDurable ? undefined : MessageId.earliest;
+    return { ...this.#settings, initialPosition: "earliest", startMessageId };
+  }
+
+  /** Those that come late get a fair part; the others keep theirs. */
+  #queueSize(count: number): number {
+    const { receiverQueueSize, receiverQueueTotal } = this.#settings;
+    return Math.max(1, Math.min(receiverQueueSize, Math.floor(receiverQueueTotal / count)));
+  }
+
+  #planRefresh(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#refreshAlarm.set(this.#cluster.timer.now() + this.#settings.topicsRefreshMs);
+  }
+}

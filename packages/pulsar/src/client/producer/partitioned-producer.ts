@@ -1,0 +1,159 @@
+import { SluiceError } from "@sluice/core";
+import { partitionTopicName } from "../../topic-name.ts";
+import { Alarm } from "../alarm.ts";
+import { ClosedError } from "../closed-error.ts";
+import type { Cluster } from "../cluster.ts";
+import { inGroups } from "../in-groups.ts";
+import type { MessageId } from "../message-id.ts";
+import { wellHeard } from "../well-heard.ts";
+import type { OutgoingMessage } from "./outgoing-message.ts";
+import type { ProducerSettings } from "./producer-options.ts";
+import type { Producer, SendOptions } from "./producer.ts";
+import { Router } from "./router.ts";
+import { SendRoom } from "./send-room.ts";
+import { TopicProducer } from "./topic-producer.ts";
+
+/**
+ * A producer for each partition of a topic, and who chooses between them. All share one room, so
+ * that what is pending is bounded however many partitions there are; one that is stuck can hold up
+ * the others until its messages time out.
+ */
+export class PartitionedProducer implements Producer {
+  readonly topic: string;
+  readonly #cluster: Cluster;
+  readonly #settings: ProducerSettings;
+  readonly #room: SendRoom;
+  readonly #router: Router;
+  readonly #updateAlarm: Alarm;
+  readonly #closed = new AbortController();
+  #producers: readonly TopicProducer[] = [];
+  #updating: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(cluster: Cluster, settings: ProducerSettings, startAt: number) {
+    const { route, keyHash } = settings.partitions;
+    this.topic = settings.topic;
+    this.#cluster = cluster;
+    this.#settings = settings;
+    this.#room = new SendRoom(settings.room);
+    this.#router = new Router({ route, keyHash, startAt });
+    this.#updateAlarm = new Alarm(cluster.timer, () => {
+      this.#updating = this.#update();
+    });
+  }
+
+  /** Resolves once the brokers of all partitions have taken it on; if one does not, none is left. */
+  static async open(
+    cluster: Cluster,
+    settings: ProducerSettings,
+    {
+      partitions,
+      signal,
+    }: { readonly partitions: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<PartitionedProducer> {
+    const startAt = Math.floor(cluster.random.next() * partitions);
+    const producer = new PartitionedProducer(cluster, settings, startAt);
+    await producer.#grow(partitions, signal);
+    producer.#armUpdate();
+    return producer;
+  }
+
+  get name(): string {
+    return this.#settings.name ?? this.#producers[0]?.name ?? "";
+  }
+
+  get lastSequenceId(): bigint {
+    return this.#producers.reduce((highest, { lastSequenceId }) => {
+      return lastSequenceId > highest ? lastSequenceId : highest;
+    }, -1n);
+  }
+
+  get pendingMessages(): number {
+    return this.#room.messages;
+  }
+
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  get partitions(): number {
+    return this.#producers.length;
+  }
+
+  async send(message: OutgoingMessage, options?: SendOptions): Promise<MessageId> {
+    if (this.isClosed) throw new ClosedError("the producer is closed");
+    const producers = this.#producers;
+    const chosen = this.#router.choose(
+      message,
+      producers.length,
+      (partition) => producers[partition]?.isGathering === true,
+    );
+    const producer = producers[chosen];
+    if (producer === undefined) throw new ClosedError("the producer has no partition");
+    return producer.send(message, options);
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all(this.#producers.map((producer) => producer.flush()));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#closed.abort(new ClosedError("the producer is closed"));
+    this.#updateAlarm.clear();
+    await this.#updating;
+    await Promise.all(this.#producers.map((producer) => producer.close()));
+  }
+
+  #armUpdate(): void {
+    if (this.#closed.signal.aborted) return;
+    this.#updateAlarm.set(this.#cluster.timer.now() + this.#settings.partitions.updateMs);
+  }
+
+  /** Looks for partitions that have been added. They are never taken away. */
+  async #update(): Promise<void> {
+    const signal = wellHeard(this.#closed.signal);
+    try {
+      const partitions = await this.#cluster.partitionsOf(this.topic, signal);
+      if (partitions > this.#producers.length) await this.#grow(partitions, signal);
+    } catch (error) {
+      // The partitions that are known go on; the next look may succeed.
+      if (!(error instanceof SluiceError)) throw error;
+    }
+    this.#armUpdate();
+  }
+
+  async #grow(partitions: number, signal: AbortSignal | undefined): Promise<void> {
+    const known = this.#producers.length;
+    const fresh = Array.from({ length: partitions - known }, (_, index) => known + index);
+    const opened: { readonly partition: number; readonly producer: TopicProducer }[] = [];
+    try {
+      await inGroups(fresh, async (partition) => {
+        opened.push({ partition, producer: await this.#open(partition, signal) });
+      });
+    } catch (error) {
+      await inGroups(opened, ({ producer }) => producer.close());
+      throw error;
+    }
+    opened.sort((one, other) => one.partition - other.partition);
+    this.#producers = [...this.#producers, ...opened.map(({ producer }) => producer)];
+  }
+
+  #open(partition: number, signal: AbortSignal | undefined): Promise<TopicProducer> {
+    const topic = partitionTopicName(this.topic, partition);
+    return TopicProducer.open(this.#cluster, this.#settings, {
+      topic,
+      partition,
+      room: this.#room,
+      signal,
+    });
+  }
+}

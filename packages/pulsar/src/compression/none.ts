@@ -1,0 +1,15 @@
+import { ProtocolError } from "../wire/protocol-error.ts";
+import type { Codec } from "./codec.ts";
+
+/** Bytes as they are; neither way copies them. */
+export const none: Codec = {
+  compress(bytes) {
+    return bytes;
+  },
+
+  decompress(bytes, uncompressedBytes) {
+    if (bytes.length !== uncompressedBytes)
+      throw new ProtocolError(`a payload has ${bytes.length} bytes of ${uncompressedBytes}`);
+    return bytes;
+  },
+};

@@ -1,0 +1,38 @@
+import { SeededRandom } from "@sluice/core";
+import { VirtualTimer } from "@sluice/core/testing";
+import { connect } from "../src/client/connect.ts";
+import type { Client } from "../src/client/client.ts";
+import type { ClientOptions } from "../src/client/client-options.ts";
+import type { ClientEvent } from "../src/client/event.ts";
+import type { ScriptedBroker } from "./scripted-broker.ts";
+
+/** What the wall clock shows when a test begins. */
+const WALL_START_MS = 1_700_000_000_000;
+
+/** A client in virtual time, connected to a scripted peer. */
+export interface VirtualClient {
+  readonly client: Client;
+  readonly timer: VirtualTimer;
+  readonly events: ClientEvent[];
+}
+
+export async function connectTo(
+  broker: ScriptedBroker,
+  options: ClientOptions = {},
+  url = "pulsar://broker:6650",
+): Promise<VirtualClient> {
+  const timer = new VirtualTimer();
+  const events: ClientEvent[] = [];
+  const world = worldOf(broker, timer);
+  const onEvent = (event: ClientEvent): void => void events.push(event);
+  const client = await connect(url, { onEvent, world, ...options });
+  return { client, timer, events };
+}
+
+export function worldOf(
+  broker: ScriptedBroker,
+  timer: VirtualTimer,
+): NonNullable<ClientOptions["world"]> {
+  const wallClock = { now: () => WALL_START_MS + timer.now() };
+  return { timer, wallClock, random: new SeededRandom(1), dial: broker.dial };
+}
