@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { nodeFiles } from "./node-files.ts";
+
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-files-"));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("writes parts one after the other, where it is told to, and reads them back", async () => {
+  const file = await nodeFiles.openToWrite(join(folder, "file"));
+  await file.write([Buffer.from("abc"), Buffer.alloc(0), Buffer.from("def")], 0);
+  await file.write([Buffer.from("XY")], 2);
+  await file.sync();
+  const into = Buffer.alloc(10);
+  expect(await file.read(into, 1)).toBe(5);
+  expect(into.toString("latin1", 0, 5)).toBe("bXYef");
+  await file.truncate(3);
+  expect(await file.sizeBytes()).toBe(3);
+  await file.close();
+});
+
+test("a write of more parts than the system takes at once is whole", async () => {
+  const file = await nodeFiles.openToWrite(join(folder, "many"));
+  const parts = Array.from({ length: 5000 }, (_, number) => Buffer.from([number % 256]));
+  await file.write(parts, 0);
+  const into = Buffer.alloc(5001);
+  expect(await file.read(into, 0)).toBe(5000);
+  expect(into.subarray(0, 5000).equals(Buffer.concat(parts))).toBe(true);
+  await file.close();
+});
+
+test("makes, lists, renames and removes", async () => {
+  const inner = join(folder, "a", "b", "c");
+  await nodeFiles.makeFolder(inner);
+  await nodeFiles.makeFolder(inner);
+  await (await nodeFiles.openToWrite(join(inner, "one"))).close();
+  await nodeFiles.rename(join(inner, "one"), join(inner, "two"));
+  await nodeFiles.syncFolder(inner);
+  expect(await nodeFiles.list(inner)).toEqual(["two"]);
+  await nodeFiles.remove(join(inner, "two"));
+  await nodeFiles.remove(join(inner, "two"));
+  expect(await nodeFiles.list(inner)).toEqual([]);
+  await nodeFiles.removeFolder(join(folder, "a"));
+  expect(await nodeFiles.list(folder)).not.toContain("a");
+});
+
+test("what cannot be done is a storage error that names the file", async () => {
+  const path = join(folder, "missing", "file");
+  const failed = { kind: "failed", spot: { file: path } };
+  await expect(nodeFiles.openToRead(path)).rejects.toMatchObject(failed);
+  await expect(nodeFiles.openToWrite(path)).rejects.toMatchObject(failed);
+});
+
+test.skipIf(!existsSync("/dev/full"))("a disk without space is full, not failed", async () => {
+  const file = await nodeFiles.openToWrite("/dev/full");
+  await expect(file.write([Buffer.from("x")], 0)).rejects.toMatchObject({ kind: "full" });
+  await file.close();
+});

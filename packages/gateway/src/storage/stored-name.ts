@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import { InvariantError } from "@sluice/core";
+
+/** Most bytes of UTF-8 that the name of a topic or a subscription may have. */
+export const NAME_BYTES_MAX = 4096;
+
+/** How much of a name can be read in the file's. */
+const READABLE_LENGTH = 40;
+const HASH_LENGTH = 32;
+
+/**
+ * The file or folder of a name that any client may have chosen. The front is for people; the hash
+ * makes it one name's alone, also where a file system takes A for a or has no room for long names.
+ * The name itself is kept in the file.
+ */
+export function fileNameOf(name: string): string {
+  const readable = name.slice(0, READABLE_LENGTH).replaceAll(/[^\w-]/g, "_");
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, HASH_LENGTH);
+  return `${readable}-${hash}`;
+}
+
+/** Refuses a name that has no UTF-8 or too much of it. */
+export function requireName(name: string): void {
+  const bytes = Buffer.from(name);
+  if (bytes.length === 0 || bytes.length > NAME_BYTES_MAX || bytes.toString() !== name)
+    throw new InvariantError(`a stored name has 1 to ${NAME_BYTES_MAX} bytes of UTF-8`);
+}
