@@ -1,0 +1,26 @@
+import { EARLIEST_ID } from "@sluice/pulsar/wire";
+import type { MessageIdData } from "@sluice/pulsar/wire";
+import type { Position } from "../storage/position.ts";
+import type { StartPoint } from "../topic/consumer-handle.ts";
+
+/**
+ * The position that an id names. The latest is after everything; -1, which clients send for the
+ * entry before a ledger's first, is before it.
+ */
+export function positionOf({ ledgerId, entryId }: MessageIdData): Position {
+  return { ledgerId: signed(ledgerId), entryId: signed(entryId) };
+}
+
+export function messageIdOf({ ledgerId, entryId }: Position): MessageIdData {
+  return { ledgerId: BigInt(ledgerId), entryId: BigInt(entryId) };
+}
+
+/** Where a start or a seek to an id goes: to the entry itself. The client drops what it has seen. */
+export function startPointOf(id: MessageIdData): StartPoint {
+  if (id.ledgerId === EARLIEST_ID) return { kind: "earliest" };
+  return { kind: "at", position: positionOf(id) };
+}
+
+function signed(id: bigint): number {
+  return Number(BigInt.asIntN(64, id));
+}

@@ -1,0 +1,80 @@
+import { ConfigError, requireDuration, requireKnownKeys, requireWhole } from "@sluice/core";
+
+/** How long entries are kept after all subscriptions have consumed them. */
+interface RetentionSettings {
+  /** `Infinity` is for ever; 0, the default, not at all. */
+  readonly ageMaxMs?: number;
+  /** `Infinity` is without limit; 0, the default, nothing. */
+  readonly sizeMaxBytes?: number;
+}
+
+/** Bounds. What is beyond them is refused, or waits. */
+interface BrokerLimits {
+  readonly topicsMax?: number;
+  readonly partitionsMax?: number;
+  readonly producersPerTopicMax?: number;
+  readonly subscriptionsPerTopicMax?: number;
+  readonly consumersPerSubscriptionMax?: number;
+  /** Messages that a consumer of a shared subscription may have without acknowledging them. */
+  readonly unackedPerConsumerMax?: number;
+  /** The same for all consumers of a subscription together. */
+  readonly unackedPerSubscriptionMax?: number;
+  /** Entries that a subscription reads at once, and may hold before they are delivered. */
+  readonly readEntriesMax?: number;
+  /** Their bytes; one entry may be larger. */
+  readonly readBytesMax?: number;
+}
+
+export interface BrokerSettings {
+  /** Whether a topic is made when it is first used; true if absent. */
+  readonly autoCreateTopics?: boolean;
+  readonly retention?: RetentionSettings;
+  readonly limits?: BrokerLimits;
+  /** A crash forgets the acknowledgements of this time. */
+  readonly cursorSaveMs?: number;
+  /** How often retention is looked at. */
+  readonly tidyMs?: number;
+}
+
+export interface ResolvedSettings extends Required<BrokerSettings> {
+  readonly retention: Required<RetentionSettings>;
+  readonly limits: Required<BrokerLimits>;
+}
+
+/** Unacknowledged messages and retention are Pulsar's. */
+const DEFAULTS: ResolvedSettings = {
+  autoCreateTopics: true,
+  retention: { ageMaxMs: 0, sizeMaxBytes: 0 },
+  limits: {
+    topicsMax: 10_000,
+    partitionsMax: 1_000,
+    producersPerTopicMax: 10_000,
+    subscriptionsPerTopicMax: 1_000,
+    consumersPerSubscriptionMax: 1_000,
+    unackedPerConsumerMax: 50_000,
+    unackedPerSubscriptionMax: 200_000,
+    readEntriesMax: 1_000,
+    readBytesMax: 1024 * 1024,
+  },
+  cursorSaveMs: 1_000,
+  tidyMs: 60_000,
+};
+
+export function resolveSettings(settings: BrokerSettings): ResolvedSettings {
+  requireKnownKeys("broker", settings, new Set(Object.keys(DEFAULTS)));
+  const { retention = {}, limits = {} } = settings;
+  requireKnownKeys("broker.retention", retention, new Set(Object.keys(DEFAULTS.retention)));
+  requireKnownKeys("broker.limits", limits, new Set(Object.keys(DEFAULTS.limits)));
+  const resolved: ResolvedSettings = {
+    ...DEFAULTS,
+    ...settings,
+    retention: { ...DEFAULTS.retention, ...retention },
+    limits: { ...DEFAULTS.limits, ...limits },
+  };
+  for (const [name, value] of Object.entries(resolved.limits)) requireWhole(name, value, 1);
+  for (const [name, value] of Object.entries(resolved.retention))
+    if (!(value >= 0)) throw new ConfigError(`${name} is ${value}; it must not be negative`);
+  requireDuration("cursorSaveMs", resolved.cursorSaveMs, 1);
+  requireDuration("tidyMs", resolved.tidyMs, 1);
+  return resolved;
+}

@@ -1,0 +1,14 @@
+export { startBroker } from "./start-broker.ts";
+export type {
+  BrokerStats,
+  BrokerWorld,
+  RunningBroker,
+  StartBrokerOptions,
+  TokenOptions,
+} from "./start-broker.ts";
+export type { BrokerSettings } from "./broker/settings.ts";
+export type { ConnectionLimits } from "./server/connection-limits.ts";
+export { ListenError } from "./server/listener.ts";
+export type { TlsFiles } from "./server/listener.ts";
+export type { ServerStats } from "./server/server.ts";
+export type { SessionLimits } from "./session/limits.ts";

@@ -1,0 +1,102 @@
+import { NO_ID, SERVER_ERROR } from "@sluice/pulsar/wire";
+import { describe, expect, test } from "vitest";
+import { entryOf, SessionDriver } from "../../test/session-driver.ts";
+
+const AT = { ledgerId: 1n, entryId: 0n };
+
+describe("a consumer", () => {
+  test("subscribes, gives permits, gets messages and acknowledges", () => {
+    const driver = SessionDriver.connected();
+    driver.subscribe(3n);
+    expect(driver.sent()).toEqual([{ kind: "success", body: { requestId: 3n } }]);
+    driver.receive("flow", { consumerId: 3n, messagePermits: 1_000 });
+    const { consumer, messages } = driver.take("flow");
+    expect(messages).toBe(1_000);
+    const entry = entryOf("hello");
+    const delivered = { messageId: AT, redeliveryCount: 2, ackSet: undefined, entry };
+    driver.keep(driver.session.delivered(consumer, delivered));
+    expect(driver.sent()).toMatchObject([
+      { kind: "message", body: { consumerId: 3n, messageId: AT, redeliveryCount: 2 } },
+    ]);
+    const ack = { consumerId: 3n, ackType: 0, messageIds: [AT], requestId: 4n };
+    driver.receive("ack", ack);
+    driver.keep(driver.session.acknowledged(driver.take("ack").request));
+    expect(driver.sent()).toMatchObject([
+      { kind: "ackResponse", body: { consumerId: 3n, requestId: 4n } },
+    ]);
+  });
+
+  test("that acknowledges without a request is not answered", () => {
+    const driver = SessionDriver.connected();
+    driver.subscribe(3n);
+    driver.sent();
+    driver.receive("ack", { consumerId: 3n, ackType: 0, messageIds: [AT] });
+    driver.keep(driver.session.acknowledged(driver.take("ack").request));
+    expect(driver.sent()).toEqual([]);
+  });
+
+  test("cannot be Key_Shared", () => {
+    const driver = SessionDriver.connected();
+    driver.receive("subscribe", {
+      topic: "t",
+      subscription: "s",
+      subType: 3,
+      consumerId: 1n,
+      requestId: 2n,
+    });
+    expect(driver.sent()).toMatchObject([
+      { kind: "error", body: { requestId: 2n, error: SERVER_ERROR.NotAllowedError } },
+    ]);
+  });
+
+  test("echoes the epoch of its last redelivery", () => {
+    const driver = SessionDriver.connected();
+    driver.subscribe(3n);
+    driver.receive("redeliverUnacknowledged", { consumerId: 3n, consumerEpoch: 5n });
+    driver.sent();
+    const { consumer } = driver.take("redeliver");
+    const message = { messageId: AT, redeliveryCount: 0, ackSet: undefined, entry: entryOf("x") };
+    driver.keep(driver.session.delivered(consumer, message));
+    expect(driver.sent()).toMatchObject([{ body: { consumerEpoch: 5n } }]);
+  });
+
+  test("that the broker closes may be closed once more by its client", () => {
+    const driver = SessionDriver.connected();
+    driver.subscribe(3n);
+    driver.receive("seek", { consumerId: 3n, requestId: 6n, messageId: AT });
+    const { question } = driver.take("ask");
+    if (question.about !== "seek") throw new Error("it asked for something else");
+    driver.sent();
+    driver.keep(driver.session.consumerEnded(question.consumer));
+    driver.keep(driver.session.answered(question, { about: "seek" }));
+    driver.receive("closeConsumer", { consumerId: 3n, requestId: 7n });
+    expect(driver.sent()).toEqual([
+      { kind: "closeConsumer", body: { consumerId: 3n, requestId: NO_ID } },
+      { kind: "success", body: { requestId: 6n } },
+      { kind: "success", body: { requestId: 7n } },
+    ]);
+  });
+
+  test("that closes before it is open gets both answers, and the broker's is closed", () => {
+    const driver = SessionDriver.connected();
+    const request = { topic: "t", subscription: "s", subType: 0, consumerId: 3n, requestId: 1n };
+    driver.receive("subscribe", request);
+    driver.receive("closeConsumer", { consumerId: 3n, requestId: 2n });
+    const { consumer } = driver.take("subscribe");
+    driver.keep(driver.session.subscribed(consumer));
+    expect(driver.sent()).toMatchObject([
+      { kind: "error", body: { requestId: 1n } },
+      { kind: "success", body: { requestId: 2n } },
+    ]);
+    expect(driver.take("closeConsumer").consumer).toBe(consumer);
+  });
+
+  test("that closes leaves its id to the next one", () => {
+    const driver = SessionDriver.connected();
+    driver.subscribe(3n);
+    driver.receive("closeConsumer", { consumerId: 3n, requestId: 4n });
+    expect([driver.session.consumers, driver.take("closeConsumer").consumer.id]).toEqual([0, 3n]);
+    driver.subscribe(3n);
+    expect(driver.sent()).toMatchObject([3n, 4n, 3n].map((requestId) => ({ body: { requestId } })));
+  });
+});

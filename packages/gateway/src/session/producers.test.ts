@@ -1,0 +1,164 @@
+import { NO_ID } from "@sluice/pulsar/wire";
+import { describe, expect, test } from "vitest";
+import { entryOf, SessionDriver } from "../../test/session-driver.ts";
+
+const AT = { ledgerId: 1n, entryId: 0n };
+
+describe("a producer", () => {
+  test("is opened, sends and is answered in the order of its SENDs", () => {
+    const driver = SessionDriver.connected();
+    driver.openProducer(7n);
+    expect(driver.sent()).toMatchObject([
+      { kind: "producerSuccess", body: { requestId: 7n, producerName: "p7" } },
+    ]);
+    driver.send(7n, 1n);
+    driver.send(7n, 2n);
+    const first = driver.take("publish").send;
+    const second = driver.take("publish").send;
+    driver.keep(driver.session.published(second, { ledgerId: 1n, entryId: 1n }));
+    expect(driver.sent()).toEqual([]);
+    driver.keep(driver.session.published(first, AT));
+    expect(driver.sent()).toMatchObject([
+      { kind: "sendReceipt", body: { producerId: 7n, sequenceId: 1n } },
+      { kind: "sendReceipt", body: { producerId: 7n, sequenceId: 2n } },
+    ]);
+  });
+
+  test("hears of a SEND that was refused only after those before it", () => {
+    const driver = SessionDriver.connected();
+    driver.openProducer(7n);
+    driver.sent();
+    driver.send(7n, 1n);
+    driver.receive("send", { producerId: 7n, sequenceId: 2n, numMessages: 0 }, entryOf("x"));
+    expect(driver.sent()).toEqual([]);
+    driver.keep(driver.session.published(driver.take("publish").send, AT));
+    expect(driver.sent().map(({ kind }) => kind)).toEqual(["sendReceipt", "sendError"]);
+  });
+
+  test("that closes hears of its SENDs first", () => {
+    const driver = SessionDriver.connected();
+    driver.openProducer(7n);
+    driver.send(7n, 1n);
+    driver.sent();
+    driver.receive("closeProducer", { producerId: 7n, requestId: 9n });
+    expect(driver.sent()).toEqual([]);
+    driver.keep(driver.session.published(driver.take("publish").send, AT));
+    expect(driver.sent().map(({ kind }) => kind)).toEqual(["sendReceipt", "success"]);
+    expect(driver.take("closeProducer").producer.id).toBe(7n);
+  });
+
+  test("that was just closed is not missed by SENDs on their way", () => {
+    const driver = SessionDriver.connected();
+    driver.openProducer(7n);
+    driver.receive("closeProducer", { producerId: 7n, requestId: 9n });
+    driver.send(7n, 1n);
+    expect(driver.closeReason).toBeUndefined();
+    expect(driver.wanted.map(({ kind }) => kind)).toEqual(["closeProducer"]);
+  });
+
+  test("that never was ends the connection with its first SEND", () => {
+    const driver = SessionDriver.connected();
+    driver.send(8n, 1n);
+    expect(driver.closeReason).toContain("not there");
+  });
+
+  test("that closes before it is open gets both answers, and the broker's is closed", () => {
+    const driver = SessionDriver.connected();
+    driver.receive("producer", { topic: "t", producerId: 7n, requestId: 1n });
+    driver.receive("closeProducer", { producerId: 7n, requestId: 2n });
+    const { producer } = driver.take("openProducer");
+    const opened = { name: "p", isReady: true, topicEpoch: undefined, schemaVersion: undefined };
+    driver.keep(driver.session.producerOpened(producer, opened));
+    expect(driver.sent()).toMatchObject([
+      { kind: "error", body: { requestId: 1n } },
+      { kind: "success", body: { requestId: 2n } },
+    ]);
+    expect(driver.take("closeProducer").producer).toBe(producer);
+  });
+
+  test.each([
+    ["opens all the same", ["producerSuccess", "closeProducer"]],
+    ["does not open", ["error"]],
+  ])("that the broker closes before it is open and that %s is answered", (how, kinds) => {
+    const driver = SessionDriver.connected();
+    driver.receive("producer", { topic: "t", producerId: 7n, requestId: 7n });
+    const { producer } = driver.take("openProducer");
+    const { session } = driver;
+    driver.keep(session.producerEnded(producer));
+    expect(driver.sent()).toEqual([]);
+    if (how === "does not open")
+      driver.keep(session.producerFailed(producer, { error: "ProducerFenced", message: "" }));
+    else {
+      driver.keep(
+        session.producerOpened(producer, {
+          name: "p",
+          isReady: true,
+          topicEpoch: undefined,
+          schemaVersion: undefined,
+        }),
+      );
+      driver.keep(session.producerEnded(producer));
+    }
+    expect(driver.sent().map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  test("that waits to be alone is answered twice", () => {
+    const driver = SessionDriver.connected();
+    driver.receive("producer", { topic: "t", producerId: 7n, requestId: 1n });
+    const { producer } = driver.take("openProducer");
+    const opened = { name: "p", isReady: false, topicEpoch: undefined, schemaVersion: undefined };
+    driver.keep(driver.session.producerOpened(producer, opened));
+    driver.keep(driver.session.producerReady(producer, 3n));
+    expect(driver.sent()).toMatchObject([
+      { kind: "producerSuccess", body: { requestId: 1n, producerReady: false } },
+      { kind: "producerSuccess", body: { requestId: 1n, producerReady: true, topicEpoch: 3n } },
+    ]);
+  });
+
+  test("that asks to be opened again is still open", () => {
+    const driver = SessionDriver.connected();
+    driver.openProducer(7n);
+    driver.sent();
+    driver.receive("producer", { topic: "t", producerId: 7n, requestId: 5n });
+    expect(driver.sent()).toMatchObject([
+      { kind: "producerSuccess", body: { requestId: 5n, producerName: "p7" } },
+    ]);
+    expect(driver.wanted).toEqual([]);
+  });
+
+  test("for whose SEND there is no room is closed in its turn, and hears nothing of those after it", () => {
+    const driver = SessionDriver.connected();
+    driver.openProducer(7n);
+    for (const sequenceId of [1n, 2n, 3n]) driver.send(7n, sequenceId);
+    driver.sent();
+    const [first, second, third] = [1, 2, 3].map(() => driver.take("publish").send);
+    if (first === undefined || second === undefined || third === undefined) throw new Error();
+    const full = { error: "ProducerBlockedQuotaExceededError", message: "" } as const;
+    driver.keep(driver.session.publishFailed(second, full));
+    expect(driver.sent()).toEqual([]);
+    driver.keep(driver.session.published(first, AT));
+    driver.keep(driver.session.publishFailed(third, full));
+    expect(driver.sent()).toMatchObject([
+      { kind: "sendReceipt", body: { sequenceId: 1n } },
+      { kind: "closeProducer", body: { producerId: 7n, requestId: NO_ID } },
+    ]);
+    expect(driver.take("closeProducer").producer.id).toBe(7n);
+    expect(driver.session.pendingSends).toBe(0);
+    driver.openProducer(7n);
+    expect(driver.sent()).toMatchObject([{ kind: "producerSuccess" }]);
+  });
+
+  test("that the broker closes is told so, and hears no more of its SENDs", () => {
+    const driver = SessionDriver.connected();
+    driver.openProducer(7n);
+    driver.send(7n, 1n);
+    driver.sent();
+    const { send } = driver.take("publish");
+    driver.keep(driver.session.producerEnded(send.producer));
+    driver.keep(driver.session.published(send, AT));
+    expect(driver.sent()).toEqual([
+      { kind: "closeProducer", body: { producerId: 7n, requestId: NO_ID } },
+    ]);
+    expect(driver.session.pendingSends).toBe(0);
+  });
+});

@@ -1,0 +1,15 @@
+import type { ServerErrorName } from "@sluice/pulsar/wire";
+
+/** Why a client does not get what it asked for, in the protocol's own terms. */
+export interface Refusal {
+  readonly error: ServerErrorName;
+  readonly message: string;
+}
+
+const TEXT_CHARS_MAX = 200;
+
+/** Text for a peer or a log: short, on one line, and unable to move anybody's cursor. */
+export function plainText(text: string): string {
+  const plain = text.slice(0, TEXT_CHARS_MAX + 1).replaceAll(/\p{C}/gu, " ");
+  return plain.length > TEXT_CHARS_MAX ? `${plain.slice(0, TEXT_CHARS_MAX - 1)}…` : plain;
+}

@@ -1,0 +1,76 @@
+import { comparePositions, formatPosition } from "../storage/position.ts";
+import type { Position } from "../storage/position.ts";
+import type { AckSet } from "./delivery.ts";
+
+/** 65,536 messages in one batch. */
+const WORDS_PER_SET_MAX = 1024;
+
+/** Words of all sets of a subscription: half a megabyte. */
+const ACK_SET_WORDS_MAX = 64 * 1024;
+
+export interface PartlyAcked {
+  readonly position: Position;
+  readonly ackSet: AckSet;
+}
+
+/**
+ * Which messages of batches are acknowledged while the rest of their batch is not. A set for which
+ * there is no room is forgotten: its messages are delivered again.
+ */
+export class AckSets {
+  readonly #sets = new Map<string, PartlyAcked>();
+  #words = 0;
+
+  get size(): number {
+    return this.#sets.size;
+  }
+
+  get(position: Position): AckSet | undefined {
+    if (this.#sets.size === 0) return undefined;
+    return this.#sets.get(formatPosition(position))?.ackSet;
+  }
+
+  /** Acknowledges those messages whose bits are not set. Answers whether none is left. */
+  narrow(position: Position, ackSet: AckSet): boolean {
+    const known = this.get(position);
+    const left = trimmed(known === undefined ? ackSet : intersection(known, ackSet));
+    this.delete(position);
+    if (left.length === 0) return true;
+    const hasRoom =
+      left.length <= WORDS_PER_SET_MAX && this.#words + left.length <= ACK_SET_WORDS_MAX;
+    if (!hasRoom) return false;
+    this.#sets.set(formatPosition(position), { position, ackSet: left });
+    this.#words += left.length;
+    return false;
+  }
+
+  delete(position: Position): void {
+    if (this.#sets.size === 0) return;
+    const key = formatPosition(position);
+    this.#words -= this.#sets.get(key)?.ackSet.length ?? 0;
+    this.#sets.delete(key);
+  }
+
+  deleteBefore(position: Position): void {
+    for (const partly of this.#sets.values())
+      if (comparePositions(partly.position, position) < 0) this.delete(partly.position);
+  }
+
+  clear(): void {
+    this.#sets.clear();
+    this.#words = 0;
+  }
+
+  all(): readonly PartlyAcked[] {
+    return [...this.#sets.values()];
+  }
+}
+
+/** Words that one set does not have are zero. */
+function intersection(a: AckSet, b: AckSet): AckSet {
+  return a.slice(0, b.length).map((word, index) => word & (b[index] ?? 0n));
+}
+
+function trimmed(ackSet: AckSet): AckSet {
+  return ackSet.slice(0, ackSet.findLastIndex((word) => word !== 0n) + 1);
+}

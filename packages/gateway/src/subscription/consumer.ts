@@ -1,0 +1,63 @@
+/** Permits beyond this add nothing: no client can hold so many messages. */
+const PERMITS_MAX = 2 ** 31 - 1;
+
+export interface ConsumerOptions {
+  readonly name: string;
+  /** Lower goes first. */
+  readonly priorityLevel: number;
+  /** Messages it may have that are not acknowledged; only shared subscriptions count them. */
+  readonly unackedMax: number;
+}
+
+/** One consumer as its subscription sees it: what it may still be given. */
+export class Consumer {
+  readonly name: string;
+  readonly priorityLevel: number;
+  readonly #unackedMax: number;
+  #permits = 0;
+  #unacked = 0;
+  #isPaused = false;
+
+  constructor({ name, priorityLevel, unackedMax }: ConsumerOptions) {
+    this.name = name;
+    this.priorityLevel = priorityLevel;
+    this.#unackedMax = unackedMax;
+  }
+
+  /** Messages; below zero if the last entry brought more than were asked for. */
+  get permits(): number {
+    return this.#permits;
+  }
+
+  get unacked(): number {
+    return this.#unacked;
+  }
+
+  get canTake(): boolean {
+    return this.#permits > 0 && !this.#isPaused && this.#unacked < this.#unackedMax;
+  }
+
+  addPermits(messages: number): void {
+    this.#permits = Math.min(PERMITS_MAX, this.#permits + messages);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+  }
+
+  take(messages: number): void {
+    this.#permits -= messages;
+  }
+
+  hold(messages: number): void {
+    this.#unacked += messages;
+  }
+
+  release(messages: number): void {
+    this.#unacked -= messages;
+  }
+}

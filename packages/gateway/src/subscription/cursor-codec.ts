@@ -1,0 +1,151 @@
+import { comparePositions } from "../storage/position.ts";
+import type { Position } from "../storage/position.ts";
+import { StorageError } from "../storage/storage-error.ts";
+import { CURSOR_BYTES_MAX } from "../storage/cursor-store.ts";
+import type { PartlyAcked } from "./ack-sets.ts";
+import type { CursorSnapshot } from "./cursor.ts";
+import type { PositionRange } from "./position-ranges.ts";
+
+/**
+ * Version 1, big-endian, numbers of positions in six bytes:
+ * version u8, ackedBefore (ledger, entry), number of ranges u32, number of sets u32, then the ranges
+ * (ledger, from, to), then the sets (ledger, entry, number of words u16, words u64).
+ */
+const VERSION = 1;
+
+const NUMBER_BYTES = 6;
+const HEAD_BYTES = 1 + 2 * NUMBER_BYTES + 2 * 4;
+const RANGE_BYTES = 3 * NUMBER_BYTES;
+const SET_HEAD_BYTES = 2 * NUMBER_BYTES + 2;
+
+/** Leaves out the highest ranges, then sets, that would make it larger than a cursor may be. */
+export function encodeCursor({ ackedBefore, ranges, ackSets }: CursorSnapshot): Buffer {
+  const setsFit = fitting(ackSets, (CURSOR_BYTES_MAX - HEAD_BYTES) / 2);
+  const setsBytes = sizeOf(setsFit);
+  const rangesMax = Math.floor((CURSOR_BYTES_MAX - HEAD_BYTES - setsBytes) / RANGE_BYTES);
+  const rangesFit = ranges.slice(0, rangesMax);
+  const writer = new Writer(HEAD_BYTES + rangesFit.length * RANGE_BYTES + setsBytes);
+  writer.uint(VERSION, 1);
+  writer.position(ackedBefore);
+  writer.uint(rangesFit.length, 4);
+  writer.uint(setsFit.length, 4);
+  for (const { ledgerId, from, to } of rangesFit) {
+    writer.position({ ledgerId, entryId: from });
+    writer.uint(to, NUMBER_BYTES);
+  }
+  for (const { position, ackSet } of setsFit) {
+    writer.position(position);
+    writer.uint(ackSet.length, 2);
+    for (const word of ackSet) writer.word(word);
+  }
+  return writer.bytes;
+}
+
+/** Throws a `StorageError` unless the bytes are exactly what `encodeCursor` makes. */
+export function decodeCursor(bytes: Uint8Array): CursorSnapshot {
+  const reader = new Reader(bytes);
+  const version = reader.uint(1);
+  if (version !== VERSION) throw damaged(`has version ${version}, not ${VERSION}`);
+  const ackedBefore = reader.position();
+  const rangeCount = reader.uint(4);
+  const setCount = reader.uint(4);
+  const ranges: PositionRange[] = [];
+  let previous = ackedBefore;
+  for (let index = 0; index < rangeCount; index++) {
+    const range = readRange(reader, previous);
+    ranges.push(range);
+    previous = { ledgerId: range.ledgerId, entryId: range.to };
+  }
+  const ackSets: PartlyAcked[] = [];
+  for (let index = 0; index < setCount; index++) ackSets.push(readSet(reader));
+  reader.end();
+  return { ackedBefore, ranges, ackSets };
+}
+
+function readRange(reader: Reader, previous: Position): PositionRange {
+  const { ledgerId, entryId: from } = reader.position();
+  const to = reader.uint(NUMBER_BYTES);
+  const isInOrder = comparePositions({ ledgerId, entryId: from }, previous) > 0 && from < to;
+  if (!isInOrder) throw damaged("has ranges out of order");
+  return { ledgerId, from, to };
+}
+
+function readSet(reader: Reader): PartlyAcked {
+  const position = reader.position();
+  const wordCount = reader.uint(2);
+  const ackSet: bigint[] = [];
+  for (let index = 0; index < wordCount; index++) ackSet.push(reader.word());
+  return { position, ackSet };
+}
+
+function fitting(ackSets: readonly PartlyAcked[], bytesMax: number): readonly PartlyAcked[] {
+  let bytes = 0;
+  const end = ackSets.findIndex(({ ackSet }) => {
+    bytes += SET_HEAD_BYTES + ackSet.length * 8;
+    return bytes > bytesMax;
+  });
+  return end === -1 ? ackSets : ackSets.slice(0, end);
+}
+
+function sizeOf(ackSets: readonly PartlyAcked[]): number {
+  return ackSets.reduce((bytes, { ackSet }) => bytes + SET_HEAD_BYTES + ackSet.length * 8, 0);
+}
+
+function damaged(what: string): StorageError {
+  return new StorageError("damaged", `a cursor ${what}`);
+}
+
+class Writer {
+  readonly bytes: Buffer;
+  #offset = 0;
+
+  constructor(sizeBytes: number) {
+    this.bytes = Buffer.alloc(sizeBytes);
+  }
+
+  uint(value: number, sizeBytes: number): void {
+    this.#offset = this.bytes.writeUIntBE(value, this.#offset, sizeBytes);
+  }
+
+  word(value: bigint): void {
+    this.#offset = this.bytes.writeBigUInt64BE(BigInt.asUintN(64, value), this.#offset);
+  }
+
+  position({ ledgerId, entryId }: Position): void {
+    this.uint(ledgerId, NUMBER_BYTES);
+    this.uint(entryId, NUMBER_BYTES);
+  }
+}
+
+class Reader {
+  readonly #bytes: Buffer;
+  #offset = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  uint(sizeBytes: number): number {
+    return this.#bytes.readUIntBE(this.#take(sizeBytes), sizeBytes);
+  }
+
+  /** As clients send it: signed. */
+  word(): bigint {
+    return this.#bytes.readBigInt64BE(this.#take(8));
+  }
+
+  position(): Position {
+    return { ledgerId: this.uint(NUMBER_BYTES), entryId: this.uint(NUMBER_BYTES) };
+  }
+
+  end(): void {
+    if (this.#offset !== this.#bytes.length) throw damaged("is longer than it says");
+  }
+
+  #take(sizeBytes: number): number {
+    const offset = this.#offset;
+    this.#offset += sizeBytes;
+    if (this.#offset > this.#bytes.length) throw damaged("is shorter than it says");
+    return offset;
+  }
+}

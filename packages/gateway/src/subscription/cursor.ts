@@ -1,0 +1,162 @@
+import { comparePositions } from "../storage/position.ts";
+import type { Position } from "../storage/position.ts";
+import type { TopicLog } from "../storage/topic-log.ts";
+import { AckSets } from "./ack-sets.ts";
+import type { PartlyAcked } from "./ack-sets.ts";
+import type { Ack, AckSet } from "./delivery.ts";
+import { PositionRanges } from "./position-ranges.ts";
+import type { PositionRange } from "./position-ranges.ts";
+
+/**
+ * As many holes as a shared subscription can have: each is an entry that is delivered and not
+ * acknowledged. Acknowledgements that would make more are forgotten.
+ */
+const RANGES_MAX = 200_000;
+
+/** Of these the lowest are saved; what is above is delivered again after a restart. */
+const RANGES_SAVED_MAX = 100_000;
+
+/** All that a subscription must remember. */
+export interface CursorSnapshot {
+  /** Everything before it is acknowledged. */
+  readonly ackedBefore: Position;
+  /** Acknowledged beyond that; in order, no two touch. */
+  readonly ranges: readonly PositionRange[];
+  readonly ackSets: readonly PartlyAcked[];
+}
+
+/** How far the log goes, and what follows what in it. */
+export type LogOrder = Pick<TopicLog, "next" | "end">;
+
+/**
+ * What a subscription has acknowledged: all before a position, ranges beyond it, and messages of
+ * batches. Acknowledgements may be forgotten where there are too many, so that an entry comes twice;
+ * what is not acknowledged, or not even stored, is never taken for acknowledged.
+ */
+export class Cursor {
+  readonly #log: LogOrder;
+  readonly #ranges = new PositionRanges(RANGES_MAX);
+  readonly #ackSets = new AckSets();
+  #ackedBefore: Position;
+  #version = 0;
+
+  constructor(log: LogOrder, { ackedBefore, ranges, ackSets }: CursorSnapshot) {
+    this.#log = log;
+    this.#ackedBefore = ackedBefore;
+    for (const range of ranges) this.#ranges.append(range);
+    for (const { position, ackSet } of ackSets) this.#ackSets.narrow(position, ackSet);
+    this.#absorb();
+  }
+
+  static startingAt(log: LogOrder, position: Position): Cursor {
+    return new Cursor(log, { ackedBefore: position, ranges: [], ackSets: [] });
+  }
+
+  /** Everything before it is acknowledged. */
+  get ackedBefore(): Position {
+    return this.#ackedBefore;
+  }
+
+  /** How many entries are acknowledged beyond `ackedBefore`. */
+  get ackedBeyond(): number {
+    return this.#ranges.entryCount;
+  }
+
+  /** Grows with every change. */
+  get version(): number {
+    return this.#version;
+  }
+
+  isAcked(position: Position): boolean {
+    if (comparePositions(position, this.#ackedBefore) < 0) return true;
+    return this.#ranges.length > 0 && this.#ranges.has(position);
+  }
+
+  /** The messages of a batch that are left; undefined if all are. */
+  ackSetOf(position: Position): AckSet | undefined {
+    return this.#ackSets.get(position);
+  }
+
+  /** Answers whether this acknowledged the entry, or the last that was left of it. */
+  acknowledge({ position, ackSet }: Ack): boolean {
+    if (!this.#isStored(position) || this.isAcked(position)) return false;
+    this.#version++;
+    if (ackSet !== undefined && !this.#ackSets.narrow(position, ackSet)) return false;
+    this.#ackSets.delete(position);
+    return this.#settle(position);
+  }
+
+  /** Acknowledges all before `position`, and of its entry what `ackSet` leaves out. */
+  acknowledgeUpTo({ position, ackSet }: Ack): void {
+    if (!this.#isStored(position)) return;
+    if (comparePositions(position, this.#ackedBefore) >= 0) this.#advance(position);
+    this.acknowledge({ position, ackSet });
+  }
+
+  /** Forgets everything and starts at a position. */
+  moveTo(position: Position): void {
+    this.#ackedBefore = position;
+    this.#ranges.clear();
+    this.#ackSets.clear();
+    this.#version++;
+  }
+
+  snapshot(): CursorSnapshot {
+    return {
+      ackedBefore: this.#ackedBefore,
+      ranges: this.#ranges.lowest(RANGES_SAVED_MAX),
+      ackSets: this.#ackSets.all(),
+    };
+  }
+
+  /**
+   * A client may name any position. One that is yet to be written would be lost, and one that never
+   * will be would stand in the way of the next ledger.
+   */
+  #isStored(position: Position): boolean {
+    const { end } = this.#log;
+    if (position.entryId < 0) return false;
+    if (position.ledgerId === end.ledgerId) return position.entryId < end.entryId;
+    return position.ledgerId < end.ledgerId && comparePositions(this.#at(position), position) === 0;
+  }
+
+  /** The first entry at a position or after it. */
+  #at({ ledgerId, entryId }: Position): Position {
+    return this.#log.next({ ledgerId, entryId: entryId - 1 });
+  }
+
+  #settle(position: Position): boolean {
+    const { ledgerId, entryId } = this.#ackedBefore;
+    if (position.ledgerId === ledgerId && position.entryId === entryId)
+      this.#ackedBefore = { ledgerId, entryId: entryId + 1 };
+    else if (!this.#ranges.add(position)) return false;
+    if (this.#ranges.length > 0) this.#absorb();
+    return true;
+  }
+
+  #advance(position: Position): void {
+    this.#ackedBefore = position;
+    this.#ranges.removeBefore(position);
+    this.#ackSets.deleteBefore(position);
+    this.#version++;
+    this.#absorb();
+  }
+
+  /** Takes in the ranges that now begin where everything before is acknowledged. */
+  #absorb(): void {
+    for (;;) {
+      const range = this.#ranges.first;
+      if (range === undefined || !this.#isNext(range)) return;
+      this.#ackedBefore = { ledgerId: range.ledgerId, entryId: range.to };
+      this.#ranges.shift();
+    }
+  }
+
+  #isNext({ ledgerId, from }: PositionRange): boolean {
+    const before = this.#ackedBefore;
+    if (before.ledgerId === ledgerId) return from <= before.entryId;
+    // Only the log knows whether a ledger ends here and the next one begins there.
+    const next = this.#at(before);
+    return next.ledgerId === ledgerId && next.entryId === from;
+  }
+}

@@ -1,0 +1,114 @@
+import { RefusalError } from "../broker/refusal-error.ts";
+import type { Position } from "../storage/position.ts";
+import type { ReadBounds, StoredEntry } from "../storage/topic-log.ts";
+import type { Consumer } from "./consumer.ts";
+import type { Cursor } from "./cursor.ts";
+import type { Ack } from "./delivery.ts";
+import type { ActiveChange, Dispatch, Dispatcher, ReadRequest } from "./dispatcher.ts";
+import { SharedDispatcher } from "./shared-dispatcher.ts";
+import { SingleActiveDispatcher } from "./single-active-dispatcher.ts";
+
+/**
+ * Who gets the entries of a subscription: its only consumer; all in turn; or the first by priority,
+ * and the next one when that leaves.
+ */
+export type SubscriptionType = "exclusive" | "shared" | "failover";
+
+export interface SubscriptionOptions {
+  /** What is read at once, and so all that is held of entries that were not delivered. */
+  readonly bounds: ReadBounds;
+  /** Messages that the consumers of a shared subscription may have without acknowledging them. */
+  readonly unackedMax: number;
+  readonly consumersMax: number;
+  /** Of a partitioned topic. */
+  readonly partition: number | undefined;
+}
+
+/**
+ * One subscription without any I/O: it is told what its consumers and the log do, and asked what to
+ * read and what to deliver. Each entry of the log is delivered until it is acknowledged, to one
+ * consumer at a time; an acknowledged one is not delivered any more.
+ */
+export class Subscription {
+  readonly cursor: Cursor;
+  readonly #options: SubscriptionOptions;
+  #type: SubscriptionType;
+  #dispatcher: Dispatcher;
+
+  constructor(cursor: Cursor, type: SubscriptionType, options: SubscriptionOptions) {
+    this.cursor = cursor;
+    this.#options = options;
+    this.#type = type;
+    this.#dispatcher = this.#createDispatcher();
+  }
+
+  get type(): SubscriptionType {
+    return this.#type;
+  }
+
+  get consumers(): readonly Consumer[] {
+    return this.#dispatcher.consumers;
+  }
+
+  isActive(consumer: Consumer): boolean {
+    return this.#dispatcher.isActive(consumer);
+  }
+
+  /** Throws a `RefusalError` if there is no room for it. A subscription of nobody takes its type. */
+  join(consumer: Consumer, type: SubscriptionType): readonly ActiveChange[] {
+    if (this.consumers.length === 0 && type !== this.#type) {
+      this.#type = type;
+      this.#dispatcher = this.#createDispatcher();
+    }
+    if (type !== this.#type)
+      throw new RefusalError("ConsumerBusy", `the subscription is ${this.#type}, not ${type}`);
+    if (type === "exclusive" && this.consumers.length > 0)
+      throw new RefusalError("ConsumerBusy", "the exclusive subscription has a consumer");
+    if (this.consumers.length >= this.#options.consumersMax)
+      throw new RefusalError("ConsumerBusy", "the subscription has too many consumers");
+    return this.#dispatcher.join(consumer);
+  }
+
+  leave(consumer: Consumer): readonly ActiveChange[] {
+    return this.#dispatcher.leave(consumer);
+  }
+
+  acknowledge(acks: readonly Ack[]): void {
+    for (const ack of acks)
+      if (this.cursor.acknowledge(ack)) this.#dispatcher.onAcked(ack.position);
+  }
+
+  acknowledgeUpTo(ack: Ack): void {
+    if (this.#type === "shared")
+      throw new RefusalError("NotAllowedError", "a shared subscription is acknowledged one by one");
+    this.cursor.acknowledgeUpTo(ack);
+  }
+
+  /** Without positions: all that the consumer has. */
+  redeliver(consumer: Consumer, positions?: readonly Position[]): void {
+    this.#dispatcher.redeliver(consumer, positions);
+  }
+
+  /** Its consumers must have left. */
+  seek(position: Position): void {
+    this.cursor.moveTo(position);
+    this.#dispatcher = this.#createDispatcher();
+  }
+
+  wanted(): ReadRequest | undefined {
+    return this.#dispatcher.wanted();
+  }
+
+  onRead(request: ReadRequest, entries: readonly StoredEntry[]): void {
+    this.#dispatcher.onRead(request, entries);
+  }
+
+  dispatch(): readonly Dispatch[] {
+    return this.#dispatcher.dispatch();
+  }
+
+  #createDispatcher(): Dispatcher {
+    if (this.#type === "shared") return new SharedDispatcher(this.cursor, this.#options);
+    return new SingleActiveDispatcher(this.cursor, this.#options);
+  }
+}

@@ -1,0 +1,80 @@
+import { RefusalError } from "../broker/refusal-error.ts";
+import type { Consumer } from "../subscription/consumer.ts";
+import type { ConsumerHandle } from "./consumer-handle.ts";
+import type { LiveSubscription } from "./live-subscription.ts";
+
+/** One consumer of a topic that stores nothing: nothing can be acknowledged or delivered again. */
+export class LiveSubscriber implements ConsumerHandle {
+  readonly #subscription: LiveSubscription;
+  readonly #consumer: Consumer;
+  readonly #leave: () => void;
+
+  constructor(subscription: LiveSubscription, consumer: Consumer, leave: () => void) {
+    this.#subscription = subscription;
+    this.#consumer = consumer;
+    this.#leave = leave;
+  }
+
+  get name(): string {
+    return this.#consumer.name;
+  }
+
+  get isActive(): boolean {
+    return this.#subscription.isActive(this.#consumer);
+  }
+
+  flow(permits: number): void {
+    this.#consumer.addPermits(permits);
+  }
+
+  pause(): void {
+    this.#consumer.pause();
+  }
+
+  resume(): void {
+    this.#consumer.resume();
+  }
+
+  acknowledge(): void {
+    // Clients do it all the same.
+  }
+
+  acknowledgeUpTo(): void {
+    // Clients do it all the same.
+  }
+
+  redeliver(): void {
+    // What was delivered is not kept.
+  }
+
+  redeliverAll(): void {
+    // What was delivered is not kept.
+  }
+
+  seek(): Promise<void> {
+    const why = "a non-persistent topic has no entries to go to";
+    return Promise.reject(new RefusalError("NotAllowedError", why));
+  }
+
+  lastEntry(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  markDeletePosition(): undefined {
+    return undefined;
+  }
+
+  unsubscribe(): Promise<void> {
+    const hasOthers = this.#subscription.has(this.#consumer) && this.#subscription.size > 1;
+    if (hasOthers)
+      return Promise.reject(
+        new RefusalError("MetadataError", "the subscription has other consumers"),
+      );
+    this.#leave();
+    return Promise.resolve();
+  }
+
+  close(): void {
+    this.#leave();
+  }
+}

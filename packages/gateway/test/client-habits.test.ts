@@ -1,0 +1,69 @@
+/** Habits of real clients that the protocol alone does not tell, each as it was met. */
+import { BatchWriter, encodeEntry, INITIAL_POSITION, SUB_TYPE } from "@sluice/pulsar/wire";
+import { expect, onTestFinished, test } from "vitest";
+import { startBroker } from "../src/start-broker.ts";
+import { RawClient } from "./raw-client.ts";
+
+const TOPIC = "persistent://public/default/habits";
+
+async function connected(): Promise<RawClient> {
+  const broker = await startBroker({ listen: "pulsar://127.0.0.1:0", data: "memory" });
+  onTestFinished(() => broker.close());
+  const client = await RawClient.connected(broker.port);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+test("Go's client sends empty texts for names that it does not give", async () => {
+  const client = await connected();
+  const names = { producerName: "", initialSubscriptionName: "" };
+  client.send("producer", { topic: TOPIC, producerId: 1n, requestId: 1n, ...names });
+  const { producerName } = await client.next("producerSuccess");
+  expect(producerName).not.toBe("");
+});
+
+test("Java's client reads the schema version of every producer, also if there is no schema", async () => {
+  const client = await connected();
+  client.send("producer", { topic: TOPIC, producerId: 1n, requestId: 1n });
+  const { schemaVersion } = await client.next("producerSuccess");
+  expect(schemaVersion).toHaveLength(0);
+});
+
+test("readers ask for the last message, and of a batch they want to know which", async () => {
+  const client = await connected();
+  client.send("subscribe", {
+    topic: TOPIC,
+    subscription: "reader",
+    subType: SUB_TYPE.exclusive,
+    consumerId: 1n,
+    requestId: 1n,
+    durable: false,
+    initialPosition: INITIAL_POSITION.earliest,
+  });
+  await client.next("success");
+  client.send("producer", { topic: TOPIC, producerId: 1n, requestId: 2n });
+  await client.next("producerSuccess");
+
+  const metadata = { producerName: "p", sequenceId: 0n, publishTime: 0n };
+  const single = encodeEntry(metadata, Buffer.from("one"));
+  client.send("send", { producerId: 1n, sequenceId: 0n }, single);
+  const first = await client.next("sendReceipt");
+  client.send("getLastMessageId", { consumerId: 1n, requestId: 3n });
+  const one = await client.next("getLastMessageIdResponse");
+  expect(one.lastMessageId).toMatchObject(idOf(first));
+  expect(one.lastMessageId.batchIndex ?? -1).toBe(-1);
+
+  const batch = new BatchWriter();
+  for (const text of ["two", "three", "four"]) batch.add({}, Buffer.from(text));
+  const entry = encodeEntry({ ...metadata, sequenceId: 1n, numMessagesInBatch: 3 }, batch.take());
+  client.send("send", { producerId: 1n, sequenceId: 1n, numMessages: 3 }, entry);
+  const second = await client.next("sendReceipt");
+  client.send("getLastMessageId", { consumerId: 1n, requestId: 4n });
+  const { lastMessageId } = await client.next("getLastMessageIdResponse");
+  expect(lastMessageId).toMatchObject({ ...idOf(second), batchIndex: 2 });
+});
+
+function idOf({ messageId }: { readonly messageId?: unknown }): object {
+  const { ledgerId, entryId } = messageId as { ledgerId: bigint; entryId: bigint };
+  return { ledgerId, entryId };
+}
