@@ -1,5 +1,6 @@
 /** What the documents show is run, and where they point there is something. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -28,7 +29,7 @@ describe("every sluice command of a document runs", () => {
     .flatMap((block) => block.split("\n"))
     .filter((line) => line.startsWith("npx sluice "));
 
-  test.each([...new Set(commands)])("%s", (command) => {
+  test.each([...new Set(commands)])("%s", async (command) => {
     const folder = mkdtempSync(join(tmpdir(), "sluice-docs-"));
     const args = command
       .replace(/#.*/, "")
@@ -37,7 +38,11 @@ describe("every sluice command of a document runs", () => {
       .slice(2)
       .map((word) => (word.endsWith(".svg") ? join(folder, word) : word));
     const bin = pathOf("packages/sluice/bin/sluice.js");
-    const { status } = spawnSync(process.execPath, [bin, ...args], { cwd: pathOf(".") });
+    // What runs until it is stopped is stopped once it is ready. Its port and folder may be taken.
+    const status =
+      args[0] === "broker"
+        ? await statusOfServer([bin, ...args, "--listen", "pulsar://127.0.0.1:0"], folder)
+        : spawnSync(process.execPath, [bin, ...args], { cwd: pathOf(".") }).status;
     rmSync(folder, { recursive: true });
     expect(status).toBe(0);
   });
@@ -77,6 +82,15 @@ test("every benchmark has results with machine and date", () => {
     expect(section, name).toMatch(/cores, Node v\d+.*\d{4}-\d{2}-\d{2}/);
   }
 });
+
+async function statusOfServer(args: readonly string[], cwd: string): Promise<unknown> {
+  const server = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(server, "exit");
+  await Promise.race([once(server.stdout, "data"), exited]);
+  server.kill("SIGTERM");
+  const [status] = (await exited) as unknown[];
+  return status;
+}
 
 function fences(file: string, language: string): string[] {
   const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");

@@ -1,5 +1,6 @@
 import { ConfigError } from "@sluice/core";
 import { Command, CommanderError } from "commander";
+import { brokerCommand } from "./broker.ts";
 import { simulateCommand } from "./simulate.ts";
 import { version } from "./version.ts";
 
@@ -15,7 +16,8 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
   const program = new Command("sluice")
     .description("Flow control for message pipelines and services.")
     .version(version)
-    .addCommand(simulateCommand(end));
+    .addCommand(simulateCommand(end))
+    .addCommand(brokerCommand(end));
   for (const command of [program, ...program.commands]) {
     command.exitOverride().showHelpAfterError(`(sluice ${helpPath(command)}--help shows how)`);
   }

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { ConfigError } from "@sluice/core";
 import { loadScenario, reportLines, simulate } from "@sluice/lab";
 import { Command } from "commander";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
+import { unreadable } from "./unreadable.ts";
 
 interface SimulateOptions {
   readonly json?: true;
@@ -50,14 +50,4 @@ async function writeChart(file: string, svg: string): Promise<void> {
   } catch (cause) {
     throw unreadable(file, "written", cause);
   }
-}
-
-function unreadable(file: string, what: string, cause: unknown): ConfigError {
-  const { code = "" } = cause as NodeJS.ErrnoException;
-  const why: Record<string, string> = {
-    ENOENT: "there is no such file",
-    EISDIR: "it is a folder",
-    EACCES: "permission denied",
-  };
-  return new ConfigError(`${file} cannot be ${what}: ${why[code] ?? code}`, undefined, { cause });
 }

@@ -1,0 +1,110 @@
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { connect } from "@sluice/pulsar";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+
+const bin = fileURLToPath(new URL("../bin/sluice.js", import.meta.url));
+let folder = "";
+const children: ChildProcess[] = [];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-cli-broker-"));
+  writeFileSync(join(folder, "short.key"), "canary");
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly firstLine: string;
+}
+
+async function start(...args: readonly string[]): Promise<Started> {
+  const all = [bin, "broker", "--listen", "pulsar://127.0.0.1:0", ...args];
+  const child = spawn(process.execPath, all, { cwd: folder });
+  children.push(child);
+  const [firstLine] = (await once(createInterface(child.stdout), "line")) as [string];
+  return { child, firstLine };
+}
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "says where it is, and %s ends it with 0",
+  async (signal) => {
+    const { child, firstLine } = await start();
+    expect(firstLine).toMatch(/^ready on pulsar:\/\/127\.0\.0\.1:\d+, data in \.\/sluice-data$/);
+    child.kill(signal);
+    expect(await once(child, "exit")).toEqual([0, null]);
+  },
+);
+
+test("a broker that cannot store what it has left to store says so and fails", async () => {
+  const data = join(folder, "lost");
+  const { child, firstLine } = await start("--data", data, "--json");
+  const { urls } = JSON.parse(firstLine) as { readonly urls: readonly [string] };
+  await using client = await connect(urls[0]);
+  const producer = await client.createProducer({ topic: "t" });
+  await producer.send({ data: Buffer.from("x") });
+  rmSync(data, { recursive: true });
+  let said = "";
+  child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  child.kill("SIGTERM");
+  expect(await once(child, "close")).toEqual([1, null]);
+  expect(said).toMatch(/^ENOENT.+\n$/);
+});
+
+test("says it as JSON", async () => {
+  const { firstLine } = await start("--memory", "--json", "--partitions", "orders=4", "a=1");
+  expect(JSON.parse(firstLine)).toEqual({
+    event: "ready",
+    urls: [expect.stringMatching(/^pulsar:/) as string],
+    data: null,
+  });
+});
+
+test("a folder that another broker has is a failure", async () => {
+  const data = join(folder, "taken");
+  await start("--data", data);
+  const { status, stderr } = run("--listen", "pulsar://127.0.0.1:0", "--data", data);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^.+\n$/);
+});
+
+test("an address that is taken is a failure", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const { status, stderr } = run("--memory", "--listen", `pulsar://127.0.0.1:${port}`);
+  other.close();
+  expect([status, stderr]).toEqual([
+    1,
+    `cannot listen on 127.0.0.1:${port}: another program listens there\n`,
+  ]);
+});
+
+test.each([
+  [["--listen", "tcp://x"], /"tcp:\/\/x" is no address/],
+  [["--memory", "--data", "x"], /exclude each other/],
+  [["--memory", "--partitions", "orders"], /not like orders=4/],
+  [["--retention-ms", "soon"], /--retention-ms is soon; it must be a whole number/],
+  [["--token-secret-file", "short.key"], /secretKey has 6 bytes/],
+  [["--colour"], /unknown option/],
+])("%j is wrong usage", (args, why) => {
+  const { status, stderr } = run(...args);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(why);
+  expect(stderr).not.toContain("canary");
+});
+
+function run(...args: readonly string[]): { status: number | null; stderr: string } {
+  return spawnSync(process.execPath, [bin, "broker", ...args], { cwd: folder, encoding: "utf8" });
+}
