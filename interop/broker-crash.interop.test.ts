@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { connect } from "@sluice/pulsar";
+import { realMissing } from "./our-broker.ts";
+import { RealBroker } from "./real-broker.ts";
+
+/** A broker that was killed may take a while to own its topics again. */
+const PATIENCE_MS = 60_000;
+
+test.skipIf(realMissing() !== undefined)(
+  "our client goes on, losing nothing, when Pulsar's broker was killed and started again",
+  async () => {
+    const broker = await RealBroker.start();
+    const client = await connect(broker.serviceUrl);
+    try {
+      const topic = "persistent://public/default/crash";
+      const producer = await client.createProducer({ topic, sendTimeoutMs: 0 });
+      const consumer = await client.subscribe({
+        topic,
+        subscription: "crash",
+        initialPosition: "earliest",
+      });
+      await Promise.all(texts(0, 100).map((data) => producer.send({ data })));
+      await broker.kill();
+      const held = texts(100, 200).map((data) => producer.send({ data }));
+      await broker.restart();
+      await Promise.all(held);
+      const seen = new Set<string>();
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      while (seen.size < 200) {
+        const message = await consumer.receive({ signal });
+        seen.add(message.data.toString());
+        await consumer.ack(message);
+      }
+      expect([...seen]).toEqual(texts(0, 200));
+    } finally {
+      await client.close();
+      await broker.close();
+    }
+  },
+);
+
+function texts(from: number, until: number): string[] {
+  return Array.from({ length: until - from }, (_, index) => String(from + index));
+}

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, test } from "vitest";
+import { obstacleTo } from "./case.ts";
+import type { Case } from "./case.ts";
+import type { Driver } from "./driver.ts";
+import type { Partitions, TargetBroker } from "./our-broker.ts";
+
+export interface BrokerUnderTest {
+  /** Why it is not here, if it is not. */
+  readonly missing: string | undefined;
+  start(partitions: Partitions): Promise<TargetBroker>;
+}
+
+/** Puts cases to clients with one broker, which runs as long as the file's tests. */
+export class CaseRunner {
+  readonly #under: BrokerUnderTest;
+  readonly #partitions: Record<string, number> = {};
+  #broker: TargetBroker | undefined;
+  #topics = 0;
+
+  constructor(under: BrokerUnderTest) {
+    this.#under = under;
+    beforeAll(async () => {
+      if (under.missing === undefined) this.#broker = await under.start(this.#partitions);
+    });
+    afterAll(async () => {
+      await this.#broker?.close();
+    });
+  }
+
+  /** One test, which is skipped with its reason if these clients cannot. */
+  put(one: Case, producer: Driver, consumer: Driver): void {
+    const obstacle = this.#under.missing ?? obstacleTo(one, [producer, consumer]);
+    if (obstacle !== undefined) {
+      test.skip(`${one.name} (${obstacle})`);
+      return;
+    }
+    const topic = `persistent://public/default/interop-${this.#topics++}`;
+    if (one.partitions !== undefined) this.#partitions[topic] = one.partitions;
+    test(one.name, async () => {
+      if (this.#broker === undefined) throw new Error("the broker did not start");
+      await one.run({ serviceUrl: this.#broker.serviceUrl, producer, consumer, topic });
+    });
+  }
+}
