@@ -1,3 +1,4 @@
+import { benchBroker } from "./broker/bench.ts";
 import { benchBucket } from "./bucket/bench.ts";
 import { benchBusy } from "./busy/bench.ts";
 import { benchConcurrency } from "./concurrency/bench.ts";
@@ -6,12 +7,14 @@ import { benchGate } from "./gate/bench.ts";
 import { benchLoopback } from "./loopback/bench.ts";
 import { benchScenario } from "./scenario/bench.ts";
 import { benchThreads } from "./threads/bench.ts";
+import { benchWire } from "./wire/bench.ts";
 import { parseOptions } from "./options.ts";
 import type { BenchOptions } from "./options.ts";
 
 type Bench = (options: BenchOptions) => Promise<string>;
 
 const BENCHES: ReadonlyMap<string, Bench> = new Map([
+  ["broker", benchBroker],
   ["bucket", benchBucket],
   ["busy", benchBusy],
   ["concurrency", benchConcurrency],
@@ -20,6 +23,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["loopback", benchLoopback],
   ["scenario", benchScenario],
   ["threads", benchThreads],
+  ["wire", benchWire],
 ]);
 
 const WRONG_USAGE = 2;
