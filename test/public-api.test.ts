@@ -10,8 +10,14 @@ const ENTRIES = {
   "@sluice/egress/undici": "packages/egress/src/undici.ts",
   "@sluice/egress/server": "packages/egress/src/server.ts",
   "@sluice/egress/telemetry": "packages/egress/src/telemetry.ts",
+  "@sluice/fleet": "packages/fleet/src/index.ts",
+  "@sluice/fleet/sim": "packages/fleet/src/sim.ts",
+  "@sluice/fleet/telemetry": "packages/fleet/src/telemetry.ts",
+  "@sluice/gateway": "packages/gateway/src/index.ts",
   "@sluice/lab": "packages/lab/src/index.ts",
   "@sluice/lab/sim": "packages/lab/src/sim.ts",
+  "@sluice/pulsar": "packages/pulsar/src/index.ts",
+  "@sluice/pulsar/wire": "packages/pulsar/src/wire.ts",
 };
 
 /**
