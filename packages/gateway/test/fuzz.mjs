@@ -41,7 +41,8 @@ const client = await connect(broker.url);
 const producer = await client.createProducer({ topic: "honest" });
 const consumer = await client.subscribe({ topic: "honest", subscription: "honest" });
 
-for (let warmUp = 0; warmUp < 40; warmUp++) await talk();
+for (let warmUp = 0; warmUp < 40; warmUp++)
+  await Promise.all(Array.from({ length: CONNECTIONS_AT_ONCE }, talk));
 await honestRoundTrip();
 const rssBefore = settledRss();
 result.frames = 0;

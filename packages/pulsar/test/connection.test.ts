@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import zlib from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { VirtualTimer } from "@sluice/core/testing";
 import { connect } from "../src/client/connect.ts";
@@ -576,7 +577,6 @@ describe("a client", () => {
     [{ topic: "t", batchng: true }],
     [{ topic: "a/b" }],
     [{ topic: "t", compression: "rar" }],
-    [{ topic: "t", compression: "zstd" }],
     [{ topic: "t", accessMode: "mine" }],
     [{ topic: "t", batching: { messagesMax: 0 } }],
     [{ topic: "t", batching: { delayMaxMs: 30_000 } }],
@@ -588,6 +588,15 @@ describe("a client", () => {
   ])("refuses a producer that cannot be right: %j", async (options) => {
     const { client } = await start(new ScriptedBroker());
     await expect(client.createProducer(options as never)).rejects.toMatchObject({ code: "CONFIG" });
+  });
+
+  test.skipIf("zstdCompressSync" in zlib)("refuses zstd where Node does not have it", async () => {
+    const { client } = await start(new ScriptedBroker());
+    const producer = client.createProducer({ topic: "t", compression: "zstd" });
+    await expect(producer).rejects.toMatchObject({
+      code: "CONFIG",
+      message: expect.stringContaining("22.15") as string,
+    });
   });
 
   test("that is closed opens nothing any more, also what was being opened", async () => {
