@@ -38,10 +38,9 @@ function everyPrefix() {
     for (let length = 0; length < frame.length; length++) take(frame.subarray(0, length));
 }
 
-/** Each byte becomes each other byte, once, in the first frame of each length that a command has. */
+/** Each byte becomes each other byte, once. */
 function everyFlip() {
-  const first = new Map(valid.map((frame) => [`${frame[9]}:${frame.length}`, frame]));
-  for (const frame of first.values()) {
+  for (const frame of valid) {
     for (let at = 0; at < frame.length; at++) {
       const bytes = Buffer.from(frame);
       for (let change = 1; change < 256; change++) {

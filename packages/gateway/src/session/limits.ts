@@ -40,7 +40,7 @@ export interface SessionLimits {
 const DEFAULT_SESSION_LIMITS: SessionLimits = {
   messageBytesMax: MESSAGE_BYTES_MAX,
   greetingBytesMax: 65_536,
-  commandBytesMax: 1_048_576,
+  commandBytesMax: 262_144,
   pendingSendsMax: 1_000,
   batchMessagesMax: 100_000,
   producersMax: 1_000,
