@@ -1,5 +1,5 @@
 import type { CeilingOfEpoch, Ramp, Usage } from "@sluice/core";
-import { EPOCH_MS, epochAt } from "./pacing.ts";
+import { EPOCH_MS, epochAt } from "../pacing/pacing.ts";
 
 /** A ceiling that the first call of an epoch found, and how the last epoch with a call was used. */
 export interface EnteredEpoch extends CeilingOfEpoch {

@@ -5,11 +5,11 @@ import { requireLeaveReason } from "../store/check-request.ts";
 import type { LeaveReason } from "../store/pool-store.ts";
 import type { Ceiling } from "./ceiling.ts";
 import type { FleetCounts, Tally } from "./counts.ts";
-import type { Pacing } from "./pacing.ts";
-import type { PoolTime } from "./pool-time.ts";
+import type { Pacing } from "../pacing/pacing.ts";
+import type { EpochClock } from "../pacing/epoch-clock.ts";
 import type { FleetState, MembershipState } from "./state.ts";
-import { UNLIMITED } from "./unlimited-pacing.ts";
-import { WaitingLine } from "./waiting-line.ts";
+import { UNLIMITED } from "../pacing/unlimited-pacing.ts";
+import { WaiterQueue } from "./waiter-queue.ts";
 
 /** Where a limiter learns what it may use. */
 export interface Entitling {
@@ -44,7 +44,7 @@ export interface FleetLimiterOptions {
    * cheaper; a turn that is stopped half-way then grants, at most, the tokens that were there.
    */
   readonly clock?: Clock | undefined;
-  readonly time: PoolTime;
+  readonly time: EpochClock;
   /** Undefined: nothing is limited. */
   readonly paced?: { readonly ceiling: Ceiling; readonly pacing: Pacing };
   readonly entitling: Entitling;
@@ -68,14 +68,14 @@ export class FleetLimiter {
   readonly #name: FleetLimiterOptions["name"];
   readonly #timer: Timer;
   readonly #clock: Clock;
-  readonly #time: PoolTime;
+  readonly #time: EpochClock;
   /** Undefined: nothing is limited, and no clock is read. */
   readonly #ceiling: Ceiling | undefined;
   readonly #pacing: Pacing;
   readonly #entitling: Entitling;
   readonly #maxWaiting: number;
   readonly #tally: Tally;
-  readonly #line = new WaitingLine<Caller>();
+  readonly #line = new WaiterQueue<Caller>();
   readonly #listeners = new Set<() => void>();
   #asleep: AbortController | undefined;
   #isClosed = false;

@@ -15,15 +15,15 @@ import { StoreError } from "../store/store-error.ts";
 import { Ceiling } from "./ceiling.ts";
 import { newTally } from "./counts.ts";
 import { DuplicateMemberError } from "./duplicate-member-error.ts";
-import { EpochPacing } from "./epoch-pacing.ts";
+import { EpochPacing } from "../pacing/epoch-pacing.ts";
 import type { FleetEvent } from "./event.ts";
 import { FleetLimiter } from "./fleet-limiter.ts";
 import type { Entitling } from "./fleet-limiter.ts";
-import { epochAt } from "./pacing.ts";
-import type { Pacing } from "./pacing.ts";
+import { epochAt } from "../pacing/pacing.ts";
+import type { Pacing } from "../pacing/pacing.ts";
 import { Place } from "./place.ts";
-import { PoolTime } from "./pool-time.ts";
-import { SmoothPacing } from "./smooth-pacing.ts";
+import { EpochClock } from "../pacing/epoch-clock.ts";
+import { SmoothPacing } from "../pacing/smooth-pacing.ts";
 
 /** What a process says to join its pool. */
 export interface JoinOptions extends FleetOptions {
@@ -75,7 +75,7 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
   const tally = newTally();
   const emit = tellingOf(onEvent);
   const { pool, rateLimit } = settings;
-  const time = new PoolTime();
+  const time = new EpochClock();
   const common = { timer, clock: runtime?.clock, time, maxWaiting, tally };
   if (rateLimit === undefined)
     return new FleetLimiter({ ...common, name: { pool }, entitling: alone(1, "floor") });
@@ -136,7 +136,7 @@ function readLimits(text: string): RampOptions {
   return readRateLimit(JSON.parse(text)).ramp;
 }
 
-function pacingOf({ pacing, division }: FleetSettings, ceiling: Ceiling, time: PoolTime): Pacing {
+function pacingOf({ pacing, division }: FleetSettings, ceiling: Ceiling, time: EpochClock): Pacing {
   return pacing === "smooth"
     ? new SmoothPacing(ceiling, time)
     : new EpochPacing(ceiling, division, time);

@@ -16,8 +16,8 @@ import type { Tally } from "./counts.ts";
 import { DemandMeter } from "./demand-meter.ts";
 import type { FleetEvent } from "./event.ts";
 import type { Entitling } from "./fleet-limiter.ts";
-import { epochAt } from "./pacing.ts";
-import type { PoolTime } from "./pool-time.ts";
+import { epochAt } from "../pacing/pacing.ts";
+import type { EpochClock } from "../pacing/epoch-clock.ts";
 import type { MembershipState } from "./state.ts";
 
 export interface PlaceOptions {
@@ -29,7 +29,7 @@ export interface PlaceOptions {
   readonly isStoreOwn: boolean;
   readonly timer: Timer;
   /** Learns from every reply where epochs begin. */
-  readonly time: PoolTime;
+  readonly time: EpochClock;
   readonly ramp: Ramp;
   readonly ceiling: Ceiling;
   /** Reads limits that were set for the whole pool; throws if they cannot be right. */

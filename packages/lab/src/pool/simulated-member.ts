@@ -6,7 +6,7 @@ import {
   EpochPacing,
   exactShare,
   MemberSession,
-  PoolTime,
+  EpochClock,
   SmoothPacing,
 } from "@sluice/fleet/sim";
 import type {
@@ -98,7 +98,7 @@ export class SimulatedMember {
   #isPaused = false;
   #hasEnded = false;
   #hasJoined = false;
-  readonly #time = new PoolTime();
+  readonly #time = new EpochClock();
   #due: Scheduled | undefined;
   #look: Scheduled | undefined;
   #askedSinceMs: number;

@@ -10,7 +10,7 @@ const DRIFT_MAX_MS = 100;
  * Only where they begin is the store's: they are counted by this process's clock. A store whose time
  * jumps, by an hour or by the years since 1970, moves the next epoch by a second at most, and no ramp.
  */
-export class PoolTime {
+export class EpochClock {
   #offsetMs: number | undefined;
   #phaseMs = 0;
   #turnOffset = 0;

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Entitlement } from "../membership/membership.ts";
 import { PARTS } from "../store/pool-store.ts";
-import { Ceiling } from "./ceiling.ts";
+import { Ceiling } from "../limiter/ceiling.ts";
 import { EpochPacing } from "./epoch-pacing.ts";
-import { PoolTime } from "./pool-time.ts";
+import { EpochClock } from "./epoch-clock.ts";
 
 const ALL = 1e12;
 
@@ -14,7 +14,7 @@ function seat(poolSize: number, rank = 0): Entitlement {
   return { kind: "seat", seat: { poolSize, rank } };
 }
 
-function setUp(max: number, division: Division = "rotate", time = new PoolTime()) {
+function setUp(max: number, division: Division = "rotate", time = new EpochClock()) {
   const steps: RampStep[] = [];
   const ramp = new Ramp(
     { max, min: max, rampUpMs: 10_000, mode: { kind: "relaxed" } },
@@ -43,7 +43,7 @@ test("in every epoch the shares of all seats add up to the ceiling, and by floor
 test("members whose clocks began at different times give a token that rotates to one of them", () => {
   const startsMs = [0, 1000, 5_000_700];
   const members = startsMs.map((startMs, rank) => {
-    const time = new PoolTime();
+    const time = new EpochClock();
     time.learn(9_000_000, startMs, startMs);
     return { ...setUp(1, "rotate", time), time, startMs, entitlement: seat(3, rank) };
   });

@@ -1,5 +1,5 @@
 /** Those who wait for tokens, first come, first served. Leaving is cheap, from anywhere. */
-export class WaitingLine<W> {
+export class WaiterQueue<W> {
   readonly #waiting = new Set<W>();
 
   get size(): number {

@@ -1,10 +1,10 @@
 import { shareOf } from "@sluice/core";
 import type { Division } from "@sluice/core";
 import type { Entitlement } from "../membership/membership.ts";
-import type { Ceiling } from "./ceiling.ts";
+import type { Ceiling } from "../limiter/ceiling.ts";
 import { EPOCH_MS, exactShare } from "./pacing.ts";
 import type { Glance, Pacing, TakeTokensBack } from "./pacing.ts";
-import { PoolTime } from "./pool-time.ts";
+import { EpochClock } from "./epoch-clock.ts";
 
 /**
  * The whole share at the top of every epoch, as the published design has it: any sliding second
@@ -17,7 +17,7 @@ import { PoolTime } from "./pool-time.ts";
 export class EpochPacing implements Pacing {
   readonly #ceiling: Ceiling;
   readonly #division: Division;
-  readonly #time: PoolTime;
+  readonly #time: EpochClock;
   #entitlement: Entitlement | undefined;
   /** The ceiling that was divided last. */
   #divided = 0;
@@ -29,7 +29,7 @@ export class EpochPacing implements Pacing {
   #carried = 0;
   #takeBack: TakeTokensBack = () => {};
 
-  constructor(ceiling: Ceiling, division: Division, time: PoolTime = new PoolTime()) {
+  constructor(ceiling: Ceiling, division: Division, time: EpochClock = new EpochClock()) {
     this.#ceiling = ceiling;
     this.#division = division;
     this.#time = time;

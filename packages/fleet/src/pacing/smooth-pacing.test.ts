@@ -3,15 +3,15 @@ import type { RampStep } from "@sluice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Entitlement } from "../membership/membership.ts";
-import { Ceiling } from "./ceiling.ts";
-import { PoolTime } from "./pool-time.ts";
+import { Ceiling } from "../limiter/ceiling.ts";
+import { EpochClock } from "./epoch-clock.ts";
 import { SmoothPacing } from "./smooth-pacing.ts";
 
 function seat(poolSize: number): Entitlement {
   return { kind: "seat", seat: { poolSize, rank: 0 } };
 }
 
-function setUp(max: number, min: number = max, time: PoolTime = new PoolTime()) {
+function setUp(max: number, min: number = max, time: EpochClock = new EpochClock()) {
   const steps: RampStep[] = [];
   const ramp = new Ramp(
     { max, min, rampUpMs: 10_000, mode: { kind: "onlyIfUsed", thresholdPercentage: 100 } },
@@ -147,7 +147,7 @@ test("a share grows from when it is known, and nothing was saved up for it", () 
 });
 
 test("a store whose time jumps brings no token, and takes none", () => {
-  const time = new PoolTime();
+  const time = new EpochClock();
   const { pacing } = setUp(1000, 1000, time);
   pacing.take(1e9, 0, seat(1));
   for (let nowMs = 5; nowMs <= 3000; nowMs += 5) {

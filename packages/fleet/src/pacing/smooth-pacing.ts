@@ -1,8 +1,8 @@
 import type { Entitlement } from "../membership/membership.ts";
-import type { Ceiling } from "./ceiling.ts";
+import type { Ceiling } from "../limiter/ceiling.ts";
 import { EPOCH_MS, exactShare } from "./pacing.ts";
 import type { Glance, Pacing, TakeTokensBack } from "./pacing.ts";
-import { PoolTime } from "./pool-time.ts";
+import { EpochClock } from "./epoch-clock.ts";
 import { RecentUse, SLOT_MS } from "./recent-use.ts";
 
 /** Sums of fractions end a little beside whole numbers. */
@@ -25,7 +25,7 @@ const RECENT_MS = EPOCH_MS + SLOT_MS;
  */
 export class SmoothPacing implements Pacing {
   readonly #ceiling: Ceiling;
-  readonly #time: PoolTime;
+  readonly #time: EpochClock;
   readonly #recent = new RecentUse();
   #entitlement: Entitlement | undefined;
   #divided = 0;
@@ -45,7 +45,7 @@ export class SmoothPacing implements Pacing {
   #takeBack: TakeTokensBack = () => {};
   #takeBackSlot: number | undefined;
 
-  constructor(ceiling: Ceiling, time: PoolTime = new PoolTime()) {
+  constructor(ceiling: Ceiling, time: EpochClock = new EpochClock()) {
     this.#ceiling = ceiling;
     this.#time = time;
   }
