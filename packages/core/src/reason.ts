@@ -9,6 +9,8 @@ export const REASONS = [
   "connection-pending",
   "memory",
   "fleet-share",
+  "fleet-joining",
+  "fleet-refused",
   "concurrency",
   "peer-busy",
   "retry-after",

@@ -1,188 +1,157 @@
 --[[
-One sync of one member: registers it, counts the pool, and answers all as of one instant. What it does
-is said by MemoryStore; a test compares the two reply by reply. One pass over the members, without a
-table for each: every member of a pool pays for all of them.
+One sync of one member; begins with ledger.lua.
 
-KEYS  1 members: a hash of member id -> seven little-endian doubles (sequence, seen, size, level,
-        entitled, promised, wanted; -1 for none) and the nonce, and of "@" -> "born synced kept", text.
-        One key, so that it is lost whole.
-      2 level: a hash of level, at, left
-      3 limits: a hash of version, text, until
-ARGV  1 id  2 nonce  3 sequence  4 size  5 level  6 version of the limits that it knows
-      7 stale ms  8 learning ms  9 resume TTL ms  10 entitled  11 held  12 wanted
-      Whole numbers; size, level and 10 to 12 may be "".
-Returns {"refused"}, or {"counted", verdict, size, live, rank, roster, time in ms, parts, level, how it
-was left, version of limits, their text}; all strings, "" for none.
-Expires the members and the limits that nobody syncs for 2 x stale (limits: or for the resume TTL, if
-that is longer), the level after the resume TTL.
+ARGV  1 id  2 nonce  3 sequence  4 1 before the member has read a reply  5 held  6 1 if held without a
+      lease  7 wanted  8 safe share  9 1 to start on it  10 1 to be told the rank  11 level, may be ""
+      12 version of the limits that it knows  13 1 if 14 is their text  15 sync  16 lease  17 stale
+      18 timeout  19 resume TTL, in ms
+Returns {"refused", why}, {"late"}, or {"told", told, 1 if renewed, reason, fair, members, ms of
+learning left, 1 if settled, rank, server time in ms, 1 if its run id is known, saved level, how it
+was left, version of the limits, 1 if their text follows, text}; all strings, "" for none.
+Expires the members after 2 x stale, the level after the resume TTL, the limits after the longer one.
 ]]
-local POOL = "@"
-local PARTS = 1000000000
-local NONE = -1
-local ENTRY = "<ddddddd"
-local NONCE_AT = 57
-local id, nonce, sequence = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local staleMs, learningMs, resumeTtlMs = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local id, nonce, sequence, isFirst = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4] == "1"
+local held, isHeldUnleased, wanted = tonumber(ARGV[5]), ARGV[6] == "1", tonumber(ARGV[7])
+local level, resumeTtlMs = tonumber(ARGV[11]), tonumber(ARGV[19])
+local mine, isNewPool = open(id, timesOf(tonumber(ARGV[15]), tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18])))
 
--- The only clock of a pool.
-local time = redis.call("TIME")
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function refused(why)
+  save()
+  return {"refused", why}
+end
+local same = times.sync == tonumber(ARGV[15]) and times.lease == tonumber(ARGV[16])
+  and times.stale == tonumber(ARGV[17]) and times.timeout == tonumber(ARGV[18])
+if not same then return refused("other-timing") end
+if mine and mine.sequence == LEFT and mine.nonce ~= nonce then
+  remove(id, mine)
+  mine = nil
+end
+if mine and mine.nonce ~= nonce then return refused("id-taken") end
+if mine and sequence <= mine.sequence then
+  save()
+  return {"late"}
+end
+if not mine and pool.members >= MEMBERS_MAX then return refused("pool-full") end
 
--- tostring() rounds after 14 digits.
-local function text(number)
-  return string.format("%.0f", number)
+local isUnknown = held > (mine and mine.promised or 0)
+if isUnknown and not isHeldUnleased and pool.now >= pool.learningUntil then startLearning() end
+local isNew = not mine
+if isNew then
+  local onSafe = isFirst and held == 0 and (isNewPool or ARGV[9] == "1")
+  mine = {
+    nonce = nonce, joinedAt = pool.now, promised = 0, promisedAt = 0, told = 0, toldAt = 0,
+    hasArrived = 0, startsOnSafeShare = onSafe and 1 or 0, lent = 0, extra = 0,
+  }
+  pool.count = pool.count + 1
+  resize(1)
+  redis.call("ZADD", RANKS, 0, id)
 end
 
--- Lua compares strings by the server's locale.
-local bytes = {string.byte(id, 1, -1)}
-local function isBeforeMe(other)
-  for place = 1, math.min(#other, #bytes) do
-    local byte = string.byte(other, place)
-    if byte ~= bytes[place] then return byte < bytes[place] end
-  end
-  return #other < #bytes
-end
+-- What a member reports is all that it may use: later replies have not reached it.
+local heldAt = held <= mine.told and mine.toldAt or mine.promisedAt
+if isHeldUnleased or isUnknown then heldAt = pool.now end
+promise(mine, held, heldAt, held, heldAt)
+mine.sequence, mine.seenAt = sequence, pool.now
 
--- What stands for one incarnation; their sum, in whatever order, for all who are live.
-local function standsFor(member, incarnation)
-  return tonumber(string.sub(redis.sha1hex(member .. "=" .. incarnation), 1, 10), 16)
-end
+-- fair = min(equal, wanted) + extra x min(1, sum of lent / sum of extra)
+local equal = math.floor(PARTS / math.max(1, pool.members))
+local own = math.min(equal, wanted)
+wish(mine, equal - own, wanted - own)
+local fair = own
+if pool.extra > 0 then fair = own + math.floor((wanted - own) * math.min(1, pool.lent / pool.extra)) end
 
--- All others who are live, in numbers.
-local count, rank, smallest, largest, running = 0, 0, math.huge, 0, NONE
-local roster = standsFor(id, nonce)
-local entitledSum, promisedSum, ownSum, asked = 0, 0, 0, {}
-local function add(size, entitled, promised, wanted)
-  count = count + 1
-  smallest, largest = math.min(smallest, size), math.max(largest, size)
-  if entitled == NONE then return end
-  local own = math.min(entitled, wanted)
-  entitledSum, promisedSum, ownSum = entitledSum + entitled, promisedSum + promised, ownSum + own
-  -- Who has no lease is given nothing.
-  asked[#asked + 1] = entitled == 0 and 0 or wanted - own
-end
-
-local born, synced, mine
-local gone, moved = {}, {}
-local stored = redis.call("HGETALL", KEYS[1])
-for place = 1, #stored, 2 do
-  local other, packed = stored[place], stored[place + 1]
-  if other == POOL then
-    born, synced = string.match(packed, "^(%d+) (%d+) %d+$")
+-- As src/ledger/decision.ts.
+local free, learningLeft = PARTS - pool.promised, pool.learningUntil - pool.now
+local isHeadFresh = pool.now - pool.headAt <= 2 * times.sync
+local told, isRenewed, reason = held, true, "kept"
+if held > fair then
+  if learningLeft > 2 * times.sync and free >= 0 then
+    reason = "learning"
   else
-    if #packed < NONCE_AT then error("SLUICE a member's entry is damaged") end
-    local _, seen, size, level, entitled, promised, wanted = struct.unpack(ENTRY, packed)
-    -- A clock that was set back must not keep anything until it has caught up.
-    if seen > now then
-      moved[other] = string.sub(packed, 1, 8) .. struct.pack("<d", now) .. string.sub(packed, 17)
+    local room = PARTS
+    if learningLeft > 2 * times.sync then
+      room = math.max(0, -free)
+    elseif pool.now - heldAt <= times.overdue and held <= wanted then
+      local idle = math.max(0, free) + math.min(pool.returning, pool.askedNow + pool.askedBefore)
+      room = math.floor(math.max(0, IDLE_MAX - idle) + math.max(0, -free))
     end
-    if now - seen > staleMs then
-      gone[#gone + 1] = other
-    elseif other == id then
-      mine = packed
-    else
-      add(size, entitled, promised, wanted)
-      running = math.max(running, level)
-      if isBeforeMe(other) then rank = rank + 1 end
-      roster = roster + standsFor(other, string.sub(packed, NONCE_AT))
-    end
+    told = held - math.min(held - fair, room)
+    isRenewed, reason = told <= fair, "asked-back"
+  end
+elseif held < fair then
+  if learningLeft > 0 then
+    reason = "learning"
+  else
+    local reserved = isHeadFresh and mine.joinedAt > pool.headJoined and pool.headNeed or 0
+    local grown = isNew and 0 or math.min(fair - held, math.max(0, free - reserved))
+    told, reason = held + grown, grown > 0 and "grown" or "no-room"
   end
 end
-if mine and string.sub(mine, NONCE_AT) ~= nonce then return {"refused"} end
--- Nobody knows who holds shares of a pool that is new here: it is born now.
-local isNew = not synced or now - synced > 2 * staleMs
-born = isNew and now or math.min(tonumber(born), now)
-local isLearning = now < born + learningMs
+if mine.startsOnSafeShare == 1 then
+  local least = math.min(tonumber(ARGV[8]), fair)
+  if least > told then told, reason = least, "grown" end
+end
 
-local saved = redis.call("HMGET", KEYS[2], "level", "at", "left")
-local savedLevel, savedAt, savedLeft = tonumber(saved[1]), tonumber(saved[2]), saved[3]
-if not (savedLevel and savedAt and now - savedAt < resumeTtlMs) then savedLevel = nil end
+local toldAt = isRenewed and pool.now or heldAt
+if told < held then
+  pool.askedNow = pool.askedNow + held - told
+  promise(mine, held, heldAt, told, toldAt)
+else
+  promise(mine, told, toldAt, told, toldAt)
+end
+if told >= ARRIVED * fair then
+  mine.hasArrived, mine.startsOnSafeShare = 1, 0
+  if mine.joinedAt == pool.headJoined then pool.headAt, pool.headJoined, pool.headNeed = -1e9, 0, 0 end
+elseif mine.hasArrived == 0 and (not isHeadFresh or mine.joinedAt <= pool.headJoined) then
+  pool.headAt, pool.headJoined, pool.headNeed = pool.now, mine.joinedAt, fair - told
+end
+
+-- The highest level reported in this window and in the one before.
+local passed = pool.now - pool.levelSince
+if passed >= LEVEL_WINDOW_MS then
+  pool.levelBefore = passed < 2 * LEVEL_WINDOW_MS and pool.levelNow or NONE
+  pool.levelNow, pool.levelSince = NONE, pool.now
+end
+if level then pool.levelNow = math.max(level, pool.levelNow) end
+local running = math.max(pool.levelNow, pool.levelBefore)
 local foundLevel, foundLeft = "", ""
--- It has read no reply yet: a lost one is made up for.
-if ARGV[4] == "" and ARGV[5] == "" then
-  if running ~= NONE then
+if isFirst or resumeTtlMs > 0 then
+  local saved, left = savedLevel()
+  if isFirst and running ~= NONE and pool.members > 1 then
     foundLevel, foundLeft = text(running), "running"
-  elseif savedLevel then
-    foundLevel, foundLeft = text(savedLevel), savedLeft
+  elseif isFirst and saved then
+    foundLevel, foundLeft = text(saved), left
+  end
+  if resumeTtlMs > 0 and running ~= NONE then
+    saveLevel(running, "crash", resumeTtlMs)
+  elseif resumeTtlMs > 0 and saved then
+    saveLevel(saved, left, resumeTtlMs)
   end
 end
 
--- A member that knows a later version was told it by a store that has since lost it.
-local limits = redis.call("HMGET", KEYS[3], "version", "text", "until")
-local version, limitsUntil = tonumber(limits[1]), tonumber(limits[3])
-local knownVersion = tonumber(ARGV[6])
-if not (version and limitsUntil and now < limitsUntil) then version = nil end
-if version and version < knownVersion then version = knownVersion + 1 end
-
--- The member itself, as it is now.
-local isLate, size, level, entitled, promised, wanted = false
-if mine then
-  local last, _
-  last, _, size, level, entitled, promised, wanted = struct.unpack(ENTRY, mine)
-  isLate = sequence <= last
+-- A member teaches the server limits that the server has lost.
+local limits = redis.call("HMGET", LIMITS, "version", "until")
+local version, known = tonumber(limits[1]), tonumber(ARGV[12])
+if not (version and wall < tonumber(limits[2])) then version = 0 end
+local limitsKeptMs = math.max(resumeTtlMs, 2 * times.stale)
+if ARGV[13] == "1" and known > version then
+  version = known
+  redis.call("HSET", LIMITS, "version", text(version), "text", ARGV[14], "until", text(wall + limitsKeptMs))
+  redis.call("PEXPIRE", LIMITS, text(limitsKeptMs))
+elseif version > 0 then
+  redis.call("HSET", LIMITS, "until", text(wall + limitsKeptMs))
+  redis.call("PEXPIRE", LIMITS, text(limitsKeptMs))
 end
-if not isLate then
-  size, level = tonumber(ARGV[4]) or count + 1, tonumber(ARGV[5]) or NONE
-  entitled, promised = tonumber(ARGV[10]) or NONE, tonumber(ARGV[11]) or NONE
-  wanted = tonumber(ARGV[12]) or NONE
-end
-add(size, entitled, promised, wanted)
+local isNewer = version > known
 
--- Its parts of the ceiling by demand.
-local parts = ""
-if ARGV[10] ~= "" then
-  parts = "0"
-  if entitled ~= NONE then
-    table.sort(asked)
-    local rest, most = entitledSum - ownSum, asked[#asked]
-    for place, amount in ipairs(asked) do
-      local even = math.floor(rest / (#asked - place + 1))
-      if amount > even then
-        most = even
-        break
-      end
-      rest = rest - amount
-    end
-    local own = math.min(entitled, wanted)
-    local fair = own + math.min(entitled == 0 and 0 or wanted - own, most)
-    local told = math.min(fair, promised)
-    if fair > promised and not isLate and not isLearning then
-      local free = math.max(0, math.min(PARTS, entitledSum) - promisedSum)
-      told = math.min(fair, promised + free)
-    end
-    parts = text(told)
-    promised = math.max(promised, told)
-  end
-end
-
-if not isLate then
-  for other, packed in pairs(moved) do redis.call("HSET", KEYS[1], other, packed) end
-  for _, other in ipairs(gone) do redis.call("HDEL", KEYS[1], other) end
-  redis.call("HSET", KEYS[1],
-    id, struct.pack(ENTRY, sequence, now, size, level, entitled, promised, wanted) .. nonce,
-    POOL, text(born) .. " " .. text(now) .. " " .. text(2 * staleMs))
-  redis.call("PEXPIRE", KEYS[1], text(2 * staleMs))
-
-  local highest = math.max(running, level)
-  if resumeTtlMs > 0 and (highest ~= NONE or savedLevel) then
-    redis.call("HSET", KEYS[2],
-      "level", text(highest ~= NONE and highest or savedLevel),
-      "at", text(now),
-      "left", highest ~= NONE and "crash" or savedLeft)
-    redis.call("PEXPIRE", KEYS[2], text(resumeTtlMs))
-  end
-
-  if version then
-    local keptMs = math.max(resumeTtlMs, 2 * staleMs)
-    redis.call("HSET", KEYS[3], "version", text(version), "until", text(now + keptMs))
-    redis.call("PEXPIRE", KEYS[3], text(keptMs))
-  end
-end
-
-local isAgreed = smallest == largest and largest == count and not isLearning
-local newVersion, newText = "", ""
-if version and version > knownVersion then newVersion, newText = text(version), limits[2] end
+local isSettled = pool.now - pool.changedAt > times.stale
+local rank = ""
+if isSettled and ARGV[10] == "1" then rank = text(redis.call("ZRANK", RANKS, id)) end
+write(id, mine)
+save()
 return {
-  "counted", isAgreed and "agree" or "disagree", text(largest), text(count), text(rank), text(roster),
-  text(now), parts, foundLevel, foundLeft, newVersion, newText,
+  "told", text(told), isRenewed and "1" or "0", reason, text(fair), text(pool.members),
+  text(math.max(0, learningLeft)), isSettled and "1" or "0", rank, text(wall), pool.run ~= "" and "1" or "0",
+  foundLevel, foundLeft, text(version), isNewer and "1" or "0",
+  isNewer and redis.call("HGET", LIMITS, "text") or "",
 }

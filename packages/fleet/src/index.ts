@@ -1,11 +1,12 @@
-export { joinFleet, setPoolLimits } from "./limiter/join.ts";
-export type { JoinOptions } from "./limiter/join.ts";
+export { joinFleet } from "./join/join-fleet.ts";
+export type { JoinOptions } from "./join/join-fleet.ts";
+export { clearPoolLimits, setPoolLimits } from "./join/pool-limits.ts";
 export { FleetLimiter } from "./limiter/fleet-limiter.ts";
 export type { AcquireOptions } from "./limiter/fleet-limiter.ts";
 export type { FleetCounts } from "./limiter/counts.ts";
 export type { FleetState, MembershipState } from "./limiter/state.ts";
 export type { FleetEvent } from "./limiter/event.ts";
-export { DuplicateMemberError } from "./limiter/duplicate-member-error.ts";
+export { DuplicateMemberError } from "./join/duplicate-member-error.ts";
 
 // Where members meet.
 export { MemoryStore } from "./store/memory-store.ts";
@@ -28,7 +29,7 @@ export { inheritRateLimit } from "./settings/inherit.ts";
 export { readFleetOptions } from "./settings/fleet-options.ts";
 export type { FleetOptions, FleetSettings, PacingName } from "./settings/fleet-options.ts";
 export type { ReadSecret, SecretRef } from "./settings/secret.ts";
-export type { Timing } from "./membership/timing.ts";
+export type { Timing } from "./ledger/timing.ts";
 
 // One bucket for all threads of a process.
 export { SharedBucket } from "./threads/shared-bucket.ts";

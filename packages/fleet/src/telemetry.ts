@@ -21,7 +21,7 @@ const STANDINGS: readonly MembershipState["standing"][] = ["joining", "member", 
  * | `sluice.fleet.ceiling`, `sluice.fleet.share`, `sluice.fleet.left` | gauges, tokens: of the pool, of the member, there now |
  * | `sluice.fleet.utilisation` | gauge, 0 to 1: of the last epoch with a call that is over |
  * | `sluice.fleet.steps` by `step`: start, up, hold, down, gap | counter: what the ramp did |
- * | `sluice.fleet.size` by `view`: known, desired, live | gauge: what it divides by, reports, and was told |
+ * | `sluice.fleet.size` | gauge: members of the pool at the last reply |
  * | `sluice.fleet.standing` by `standing` | gauge: 1 for the one it has, 0 for the others |
  * | `sluice.fleet.verdicts` by `verdict` | counter: syncs that were answered |
  * | `sluice.fleet.sync_errors` | counter |
@@ -78,17 +78,15 @@ function observeState({ result, instruments: to, who }: Observation, state: Flee
 function observeMembership(
   { result, instruments: to, who }: Observation,
   membership: MembershipState,
-  { agreements, disagreements, syncFailures }: FleetCounts,
+  { syncs, syncFailures }: FleetCounts,
 ): void {
-  const { standing, size, reported, live, syncAgeMs, leaseLeftMs, resumedFrom } = membership;
+  const { standing, size, syncAgeMs, leaseLeftMs, learningMs, resumedFrom } = membership;
   // What is no longer told would stay as it was.
   for (const each of STANDINGS)
     result.observe(to.standing, each === standing ? 1 : 0, { ...who, standing: each });
-  result.observe(to.size, size, { ...who, view: "known" });
-  if (reported !== undefined) result.observe(to.size, reported, { ...who, view: "desired" });
-  if (live !== undefined) result.observe(to.size, live, { ...who, view: "live" });
-  result.observe(to.verdicts, agreements, { ...who, verdict: "agree" });
-  result.observe(to.verdicts, disagreements, { ...who, verdict: "disagree" });
+  result.observe(to.size, size, who);
+  result.observe(to.learning, learningMs / MS_PER_SECOND, who);
+  result.observe(to.syncs, syncs, who);
   result.observe(to.syncErrors, syncFailures, who);
   if (syncAgeMs !== undefined) result.observe(to.syncAge, syncAgeMs / MS_PER_SECOND, who);
   result.observe(to.leaseLeft, leaseLeftMs / MS_PER_SECOND, who);
@@ -151,11 +149,15 @@ function createInstruments(meter: Meter) {
       unit: "1",
     }),
     size: meter.createObservableGauge("sluice.fleet.size", {
-      description: "Members of the pool: known, desired, live",
+      description: "Members of the pool at the last reply",
       unit: "{member}",
     }),
-    verdicts: meter.createObservableCounter("sluice.fleet.verdicts", {
-      description: "Syncs that were answered, by whether all agree",
+    learning: meter.createObservableGauge("sluice.fleet.learning", {
+      description: "How long no share grows because the store has lost memory",
+      unit: "s",
+    }),
+    syncs: meter.createObservableCounter("sluice.fleet.syncs", {
+      description: "Syncs that were answered",
       unit: "{sync}",
     }),
     syncErrors: meter.createObservableCounter("sluice.fleet.sync_errors", {

@@ -18,8 +18,6 @@ export interface FleetCounts {
   readonly grantedUnleased: number;
   readonly syncs: number;
   readonly syncFailures: number;
-  readonly agreements: number;
-  readonly disagreements: number;
   /** What the ramp did on entering an epoch. */
   readonly steps: Readonly<Record<RampStep, number>>;
 }
@@ -41,8 +39,6 @@ export function newTally(): Tally {
     grantedUnleased: 0,
     syncs: 0,
     syncFailures: 0,
-    agreements: 0,
-    disagreements: 0,
     steps: { start: 0, up: 0, hold: 0, down: 0, gap: 0 },
   };
 }

@@ -1,4 +1,4 @@
-import { PARTS } from "../store/pool-store.ts";
+import { PARTS } from "../ledger/parts.ts";
 
 /** More than was asked for, so that a little more can be had at once. */
 const HEADROOM = 1.25;

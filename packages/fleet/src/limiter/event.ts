@@ -1,5 +1,5 @@
 import type { RampStep, Usage } from "@sluice/core";
-import type { MembershipChange } from "../membership/membership.ts";
+import type { MembershipChange } from "../member/membership.ts";
 import type { SavedLevel } from "../store/pool-store.ts";
 
 /** Everything that a fleet limiter decides, with its reason, for whoever observes it. */

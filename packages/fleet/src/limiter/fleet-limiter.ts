@@ -1,6 +1,6 @@
 import { Grant, InvariantError, requireDuration, requireKnownKeys } from "@sluice/core";
 import type { Clock, Reason, TakeBack, Timer } from "@sluice/core";
-import type { Entitlement } from "../membership/membership.ts";
+import type { Entitlement } from "../member/membership.ts";
 import { requireLeaveReason } from "../store/check-request.ts";
 import type { LeaveReason } from "../store/pool-store.ts";
 import type { Ceiling } from "./ceiling.ts";

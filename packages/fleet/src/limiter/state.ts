@@ -1,15 +1,15 @@
-import type { Standing } from "../membership/membership.ts";
+import type { Standing } from "../member/membership.ts";
 import type { SavedLevel } from "../store/pool-store.ts";
 
 /** What a member knows of its pool. */
 export interface MembershipState {
   readonly standing: Standing;
-  /** The size that it divides by; 0 before the first reply. */
+  /** Members of the pool at the last reply; 0 before the first. */
   readonly size: number;
-  /** The size that it reports. */
-  readonly reported: number | undefined;
-  /** How many the store counted last. */
-  readonly live: number | undefined;
+  /** The share that it would have if every hand-over were complete, in parts of 10^9. */
+  readonly fairParts: number;
+  /** How long no share of the pool grows, because the store has lost memory; as of the last reply. */
+  readonly learningMs: number;
   /** How long it still holds its share; 0 if it holds none. */
   readonly leaseLeftMs: number;
   /** Since the last sync was sent that was answered: the age of all that it knows. */

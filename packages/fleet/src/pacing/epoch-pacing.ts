@@ -1,6 +1,6 @@
 import { shareOf } from "@sluice/core";
 import type { Division } from "@sluice/core";
-import type { Entitlement } from "../membership/membership.ts";
+import type { Entitlement } from "../member/membership.ts";
 import type { Ceiling } from "../limiter/ceiling.ts";
 import { EPOCH_MS, exactShare } from "./pacing.ts";
 import type { Glance, Pacing, TakeTokensBack } from "./pacing.ts";

@@ -1,5 +1,5 @@
-import { PARTS } from "../store/pool-store.ts";
-import type { Entitlement } from "../membership/membership.ts";
+import { PARTS } from "../ledger/parts.ts";
+import type { Entitlement } from "../member/membership.ts";
 
 /** Takes tokens back, for whatever reason they come. */
 export type TakeTokensBack = (count: number) => void;

@@ -1,4 +1,4 @@
-import type { Entitlement } from "../membership/membership.ts";
+import type { Entitlement } from "../member/membership.ts";
 import type { Ceiling } from "../limiter/ceiling.ts";
 import { EPOCH_MS, exactShare } from "./pacing.ts";
 import type { Glance, Pacing, TakeTokensBack } from "./pacing.ts";

@@ -1,26 +1,26 @@
 import { ConfigError, requireWhole } from "@sluice/core";
+import { PARTS } from "../ledger/parts.ts";
+import { checkTiming } from "../ledger/timing.ts";
 import { requireMemberId, requireNonce, requirePoolName } from "./names.ts";
-import { PARTS } from "./pool-store.ts";
 import type { LeaveReason, LeaveRequest, SyncRequest } from "./pool-store.ts";
 
+/** About 31 years. */
 const TIME_MAX_MS = 1e12;
 const LIMITS_TEXT_MAX = 65_536;
 
 /** Refuses a sync that no store may see. */
 export function checkSync(request: SyncRequest): void {
-  const { sequence, size, level, limitsVersion, demand, times } = request;
+  const { sequence, held, wanted, safeShare, level, limits, timing, resumeTtlMs } = request;
   checkWho(request);
   requireWhole("sequence", sequence, 1);
-  if (size !== undefined) requireWhole("size", size, 1);
+  requireWhole("held", held, 0, PARTS);
+  requireWhole("wanted", wanted, 0, PARTS);
+  requireWhole("safeShare", safeShare, 0, PARTS);
   if (level !== undefined) requireWhole("level", level, 0);
-  requireWhole("limitsVersion", limitsVersion, 0);
-  requireWhole("staleMs", times.staleMs, 1, TIME_MAX_MS);
-  requireWhole("learningMs", times.learningMs, 0, TIME_MAX_MS);
-  requireWhole("resumeTtlMs", times.resumeTtlMs, 0, TIME_MAX_MS);
-  if (demand === undefined) return;
-  requireWhole("entitled", demand.entitled, 0, PARTS);
-  requireWhole("held", demand.held, 0, PARTS);
-  requireWhole("wanted", demand.wanted, 0);
+  requireWhole("limits.version", limits.version, 0);
+  if (limits.text !== undefined) checkLimits(request.pool, limits.text);
+  checkTiming(timing);
+  requireWhole("resumeTtlMs", resumeTtlMs, 0, TIME_MAX_MS);
 }
 
 /** Refuses a leave that no store may see. */
@@ -28,6 +28,7 @@ export function checkLeave(request: LeaveRequest): void {
   checkWho(request);
   requireLeaveReason(request.reason);
   if (request.level !== undefined) requireWhole("level", request.level, 0);
+  checkTiming(request.timing);
   requireWhole("resumeTtlMs", request.resumeTtlMs, 0, TIME_MAX_MS);
 }
 

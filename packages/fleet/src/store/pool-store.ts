@@ -1,86 +1,80 @@
-/** All parts of a ceiling. Shares by demand are told in such parts, so that they follow the ramp. */
-export const PARTS = 1_000_000_000;
+import type { LedgerReply, RefusalCause } from "../ledger/ledger.ts";
+import type { Timing } from "../ledger/timing.ts";
 
-/** What a member asks of the store under `share: demand`; all in parts of the ceiling. */
-export interface DemandReport {
-  /** Its equal share, by the size that it uses. It lends what it does not want of this. */
-  readonly entitled: number;
-  /** What it uses now, which it was told before: no growth without a reply. */
-  readonly held: number;
-  readonly wanted: number;
-}
-
-/** Ages by which the store judges; every member of a pool has the same. */
-export interface PoolTimes {
-  /** A member that has not synced for longer is gone. */
-  readonly staleMs: number;
-  /** After the store was found empty nothing is agreed for so long: those who hold shares come back first. */
-  readonly learningMs: number;
-  /** A level is kept for so long after the last sync of anybody. */
-  readonly resumeTtlMs: number;
-}
-
-/** One sync of one member. */
+/** One sync of one member. Amounts in parts of the ceiling, see `PARTS`. */
 export interface SyncRequest {
   readonly pool: string;
   readonly member: string;
   /** Tells this process from any other with the same id. */
   readonly nonce: string;
-  /** Counts the syncs of this incarnation from 1. One that arrives after a later one changes nothing. */
+  /** Counts the syncs of this process from 1. One that arrives after a later one changes nothing. */
   readonly sequence: number;
-  /** The size that it reports, never more than it uses; undefined at first: the store counts for it. */
-  readonly size: number | undefined;
+  /** Whether the member has not read any reply yet. */
+  readonly isFirst: boolean;
+  /** What the member uses now. */
+  readonly held: number;
+  /** Whether `held` is used without a lease, by the policy for a lost store. */
+  readonly isHeldUnleased: boolean;
+  /** What the member would use if it could. */
+  readonly wanted: number;
+  /** What the first joiner of an empty store may use at once; 0 for nothing. */
+  readonly safeShare: number;
+  /** Whether the member may use `safeShare` at once, also in a pool that others divide. */
+  readonly startsOnSafeShare: boolean;
+  /** Whether the reply is to tell the member's rank. */
+  readonly needsRank: boolean;
   /** Its ramp's ceiling; undefined before its first grant. */
   readonly level: number | undefined;
-  /** The version of the pool's limits that it knows; 0 for those it was started with. */
-  readonly limitsVersion: number;
-  readonly demand: DemandReport | undefined;
-  readonly times: PoolTimes;
+  /** The limits of the whole pool that the member knows; version 0 for those it was started with. */
+  readonly limits: KnownLimits;
+  /** The same for all members of a pool. */
+  readonly timing: Timing;
+  /** A level is kept for this long after the last sync of any member; 0: none is kept. */
+  readonly resumeTtlMs: number;
 }
 
-/** A level that somebody left. `running`: others of the pool are at it now. */
+/** Limits that were set for the whole pool while it ran. */
+export interface PoolLimits {
+  /** Higher for later ones, also after the store was emptied in between. */
+  readonly version: number;
+  /** As it was written; the store does not read it. "": every member's own limits, as it was started. */
+  readonly text: string;
+}
+
+/** `text` is sent only to a store that has lost it. */
+export interface KnownLimits {
+  readonly version: number;
+  readonly text: string | undefined;
+}
+
+/** A ramp level of the pool. `running`: other members are at it now; else how the last one left it. */
 export interface SavedLevel {
   readonly level: number;
   readonly left: "running" | "redeploy" | "pause" | "crash";
 }
 
-/** Limits that were set for the whole pool while it ran. */
-export interface PoolLimits {
-  readonly version: number;
-  /** As it was written; the store does not read it. */
-  readonly text: string;
-}
+export type Told = Extract<LedgerReply, { kind: "told" }> & {
+  /** The member's place among the others, from 0, in the order of their ids; undefined while that changes. */
+  readonly rank: number | undefined;
+  /** The store's time, for epochs that begin at the same instant for all members. */
+  readonly storeMs: number;
+  /** Whether the store can tell its runs apart. If not, a failover to older data goes unnoticed. */
+  readonly hasRunId: boolean;
+  /** The level that a joiner finds; told until the member has read a reply. */
+  readonly saved: SavedLevel | undefined;
+  /** The version of the limits that the store knows; 0 for none. */
+  readonly limitsVersion: number;
+  /** Limits newer than those that the member knows. */
+  readonly limits: PoolLimits | undefined;
+};
 
 /** What the store answers to a sync, all as of one instant. */
 export type SyncReply =
-  /** Another incarnation of this id has a place in the pool. */
-  | { readonly kind: "refused" }
-  | {
-      readonly kind: "counted";
-      /** `agree`: all who are live report the same size, and it is their number. */
-      readonly verdict: "agree" | "disagree";
-      /** The largest size that is reported. */
-      readonly size: number;
-      /** How many are live, the member included. */
-      readonly live: number;
-      /** The member's place among them, from 0, in the order of their ids. */
-      readonly rank: number;
-      /**
-       * Stands for who is live, incarnations included: another one for any other set of them. That
-       * their number is the same does not say that they are.
-       */
-      readonly roster: string;
-      /** The store's time, for epochs that are the same for all. */
-      readonly storeMs: number;
-      /** The parts that the member may use, if it asked by demand. */
-      readonly parts: number | undefined;
-      /** What it found there; told until the member reports a size, and so has read a reply. */
-      readonly saved: SavedLevel | undefined;
-      /** Limits newer than those that it knows. */
-      readonly limits: PoolLimits | undefined;
-    };
+  | { readonly kind: "refused"; readonly why: RefusalCause }
+  | { readonly kind: "late" }
+  | Told;
 
-/** Why a member goes. After a redeploy the level is taken up again; after a pause it is not. */
+/** Why a member leaves. After a redeploy the next member resumes the level; after a pause it does not. */
 export type LeaveReason = "redeploy" | "pause";
 
 export interface LeaveRequest {
@@ -89,19 +83,20 @@ export interface LeaveRequest {
   readonly nonce: string;
   readonly level: number | undefined;
   readonly reason: LeaveReason;
+  readonly timing: Timing;
   readonly resumeTtlMs: number;
 }
 
 /**
  * Where the members of pools meet. Every call is one atomic step on the store's own clock, and may
- * fail with a `StoreError`; a store may also forget anything at any time. Nothing is left of a
- * pool a while after its last member.
+ * fail with a `StoreError`; a store may also lose anything at any time. Nothing is left of a pool
+ * some time after its last member.
  */
 export interface PoolStore {
   sync(request: SyncRequest): Promise<SyncReply>;
-  /** Gives the place back at once. Does nothing if another incarnation has it. */
+  /** Gives the share back at once. Does nothing if another process has the id. */
   leave(request: LeaveRequest): Promise<void>;
-  /** Sets limits for the whole pool; members learn of it at their next sync. Answers the version. */
+  /** Sets limits for the whole pool; members learn of them at their next sync. Answers the version. */
   setLimits(pool: string, text: string): Promise<number>;
   /** Ends connections that the store itself has opened. */
   close(): Promise<void>;

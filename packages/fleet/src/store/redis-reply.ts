@@ -1,5 +1,6 @@
-import { PARTS } from "./pool-store.ts";
-import type { PoolLimits, SavedLevel, SyncReply, SyncRequest } from "./pool-store.ts";
+import type { RefusalCause } from "../ledger/ledger.ts";
+import { PARTS } from "../ledger/parts.ts";
+import type { SavedLevel, SyncReply, SyncRequest, Told } from "./pool-store.ts";
 import { StoreError } from "./store-error.ts";
 
 /** A number of at most 16 digits, without a sign, a point or leading zeros. */
@@ -10,33 +11,50 @@ const LEFT: ReadonlySet<string> = new Set<SavedLevel["left"]>([
   "pause",
   "crash",
 ]);
-const FIELDS = 12;
+const REASONS: ReadonlySet<string> = new Set<Told["reason"]>([
+  "kept",
+  "asked-back",
+  "grown",
+  "no-room",
+  "learning",
+]);
+const CAUSES: ReadonlySet<string> = new Set<RefusalCause>([
+  "id-taken",
+  "pool-full",
+  "other-timing",
+]);
+const FIELDS = 16;
 
 /** Reads what the sync script has answered. Whatever is not exactly as it should be is refused. */
 export function readSyncReply(reply: unknown, request: SyncRequest): SyncReply {
   const fields = fieldsOf(reply);
-  if (fields.length === 1 && fields[0] === "refused") return { kind: "refused" };
-  if (fields.length !== FIELDS || fields[0] !== "counted") throw nonsense("its fields");
-  const [, verdict = "", ...rest] = fields;
-  if (verdict !== "agree" && verdict !== "disagree") throw nonsense("the verdict");
-  const [size = "", live = "", rank = "", roster = "", storeMs = "", parts = "", ...found] = rest;
-  const [level = "", left = "", version = "", text = ""] = found;
-  const counted = {
-    size: whole("the size", size, 1),
-    live: whole("the number of members", live, 1),
-    rank: whole("the rank", rank, 0),
-    roster: String(whole("the roster", roster, 0)),
-    storeMs: whole("the time", storeMs, 0),
-  };
-  if (counted.rank >= counted.live) throw nonsense("the rank");
-  if (verdict === "agree" && counted.size !== counted.live) throw nonsense("the verdict");
+  const [kind = "", why = ""] = fields;
+  if (kind === "late" && fields.length === 1) return { kind };
+  if (kind === "refused" && fields.length === 2 && isCause(why)) return { kind, why };
+  if (kind !== "told" || fields.length !== FIELDS) throw nonsense("its fields");
+  const [, told = "", renewed = "", reason = "", fair = "", members = "", ...rest] = fields;
+  const [learningMs = "", settled = "", rank = "", storeMs = "", run = "", ...found] = rest;
+  const [level = "", left = "", version = "", newer = "", text = ""] = found;
+  if (!isReason(reason)) throw nonsense("the reason");
+  const count = whole("the number of members", members, 1);
+  const limitsVersion = whole("the version of the limits", version, 0);
+  const isNewer = flag("whether limits follow", newer);
+  if (isNewer !== limitsVersion > request.limits.version) throw nonsense("the limits");
   return {
-    kind: "counted",
-    verdict,
-    ...counted,
-    parts: partsOf(parts, request),
+    kind,
+    told: whole("the share", told, 0, PARTS),
+    isRenewed: flag("whether the share is renewed", renewed),
+    reason,
+    fair: whole("the fair share", fair, 0, PARTS),
+    members: count,
+    learningMs: whole("the learning time", learningMs, 0),
+    isSettled: flag("whether the pool is settled", settled),
+    rank: rank === "" ? undefined : whole("the rank", rank, 0, count - 1),
+    storeMs: whole("the time", storeMs, 0),
+    hasRunId: flag("whether the run is known", run),
     saved: savedOf(level, left),
-    limits: limitsOf(version, text, request),
+    limitsVersion,
+    limits: isNewer ? { version: limitsVersion, text } : undefined,
   };
 }
 
@@ -51,23 +69,10 @@ export function readLeft(reply: unknown): void {
   if (reply !== "left" && reply !== "other") throw nonsense("the word");
 }
 
-function partsOf(parts: string, { demand }: SyncRequest): number | undefined {
-  if (demand === undefined) {
-    if (parts !== "") throw nonsense("parts that nobody asked for");
-    return undefined;
-  }
-  return whole("the parts", parts, 0, PARTS);
-}
-
 function savedOf(level: string, left: string): SavedLevel | undefined {
   if (level === "" && left === "") return undefined;
   if (!isLeft(left)) throw nonsense("how the level was left");
   return { level: whole("the level", level, 0), left };
-}
-
-function limitsOf(version: string, text: string, request: SyncRequest): PoolLimits | undefined {
-  if (version === "" && text === "") return undefined;
-  return { version: whole("the version", version, request.limitsVersion + 1), text };
 }
 
 function fieldsOf(reply: unknown): string[] {
@@ -76,6 +81,19 @@ function fieldsOf(reply: unknown): string[] {
     if (typeof field !== "string") throw nonsense("its shape");
     return field;
   });
+}
+
+function isReason(word: string): word is Told["reason"] {
+  return REASONS.has(word);
+}
+
+function isCause(word: string): word is RefusalCause {
+  return CAUSES.has(word);
+}
+
+function flag(what: string, digit: string): boolean {
+  if (digit !== "0" && digit !== "1") throw nonsense(what);
+  return digit === "1";
 }
 
 function isLeft(word: string): word is SavedLevel["left"] {

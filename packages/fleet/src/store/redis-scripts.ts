@@ -14,12 +14,17 @@ export interface RedisScripts {
   readonly setLimits: RedisScript;
 }
 
-/** Reads the scripts, which are files beside the code. */
+/** Reads the scripts, which are files beside the code. Those of the ledger begin with what they share. */
 export function loadScripts(): RedisScripts {
-  return { sync: load("sync"), leave: load("leave"), setLimits: load("set-limits") };
+  return {
+    sync: load("ledger", "sync"),
+    leave: load("ledger", "leave"),
+    setLimits: load("set-limits"),
+  };
 }
 
-function load(name: string): RedisScript {
-  const text = readFileSync(new URL(`../../lua/${name}.lua`, import.meta.url), "utf8");
+function load(...names: readonly string[]): RedisScript {
+  const files = names.map((name) => new URL(`../../lua/${name}.lua`, import.meta.url));
+  const text = files.map((file) => readFileSync(file, "utf8")).join("");
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }

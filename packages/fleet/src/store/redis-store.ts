@@ -3,6 +3,7 @@ import type { Timer } from "@sluice/core";
 import { checkLeave, checkLimits, checkSync } from "./check-request.ts";
 import { LIMITS_TTL_MS } from "./memory-store.ts";
 import type { LeaveRequest, PoolStore, SyncReply, SyncRequest } from "./pool-store.ts";
+import { leaveArguments, ledgerKeys, limitsKey, syncArguments } from "./redis-arguments.ts";
 import { linkClient, OwnRedis } from "./redis-link.ts";
 import type { RedisLink } from "./redis-link.ts";
 import { readRedisOptions } from "./redis-options.ts";
@@ -38,45 +39,23 @@ class RedisStore implements PoolStore {
 
   async sync(request: SyncRequest): Promise<SyncReply> {
     checkSync(request);
-    const { pool, member, nonce, sequence, size, level, limitsVersion, demand, times } = request;
     const reply = await this.#run(
       this.#scripts.sync,
-      [keyOf(pool, "members"), keyOf(pool, "level"), keyOf(pool, "limits")],
-      [
-        member,
-        nonce,
-        sequence,
-        size,
-        level,
-        limitsVersion,
-        times.staleMs,
-        times.learningMs,
-        times.resumeTtlMs,
-        demand?.entitled,
-        demand?.held,
-        demand?.wanted,
-      ],
+      ledgerKeys(request.pool),
+      syncArguments(request),
     );
     return readSyncReply(reply, request);
   }
 
   async leave(request: LeaveRequest): Promise<void> {
     checkLeave(request);
-    const { pool, member, nonce, level, reason, resumeTtlMs } = request;
-    const keys = [keyOf(pool, "members"), keyOf(pool, "level")];
-    const reply = await this.#run(this.#scripts.leave, keys, [
-      member,
-      nonce,
-      level,
-      reason,
-      resumeTtlMs,
-    ]);
-    readLeft(reply);
+    const keys = ledgerKeys(request.pool);
+    readLeft(await this.#run(this.#scripts.leave, keys, leaveArguments(request)));
   }
 
   async setLimits(pool: string, text: string): Promise<number> {
     checkLimits(pool, text);
-    const keys = [keyOf(pool, "limits")];
+    const keys = [limitsKey(pool)];
     return readVersion(await this.#run(this.#scripts.setLimits, keys, [text, LIMITS_TTL_MS]));
   }
 
@@ -132,11 +111,6 @@ class RedisStore implements PoolStore {
     for (const secret of secrets) message = message.replaceAll(secret, "***");
     return new StoreError(`Redis: ${message}`);
   }
-}
-
-/** One hash tag for all keys of a pool, so that they are in one slot of a cluster. */
-function keyOf(pool: string, what: string): string {
-  return `sluice:{${pool}}:${what}`;
 }
 
 function isUnknownScript(error: unknown): boolean {

@@ -52,7 +52,15 @@ export const poolKind: Kind = defineKind(
   },
   ({ rateLimit: ramp, store, pacing, division, share, events, untilS, seed, title }): Run => {
     const { maxMembers, onStoreLoss, joinOn, latencyMs } = store;
-    const membership = { timing: timingOf(store), maxMembers, onStoreLoss, joinOn, share };
+    const needsRank = pacing === "epoch";
+    const membership = {
+      timing: timingOf(store),
+      maxMembers,
+      onStoreLoss,
+      joinOn,
+      share,
+      needsRank,
+    };
     const result = runPool({
       rules: { rateLimit: ramp, membership, pacing, division },
       latencyMs,

@@ -12,7 +12,7 @@ import {
 import type {
   Entitlement,
   MembershipChange,
-  MembershipRules,
+  MemberRules,
   Pacing,
   SyncReply,
   SyncRequest,
@@ -25,7 +25,7 @@ import type { Link, SimulatedStore } from "./simulated-store.ts";
 export interface PoolRules {
   readonly pool: string;
   readonly rateLimit: RampOptions;
-  readonly membership: MembershipRules;
+  readonly membership: MemberRules;
   readonly pacing: "smooth" | "epoch";
   readonly division: Division;
   /** By how much a process is late when it is due, as a real one is. */
@@ -196,8 +196,8 @@ export class SimulatedMember {
   #onDue(): void {
     const nowMs = this.nowMs;
     const wanted = this.#demand.read(nowMs, this.ceiling, false);
-    const condition = { level: this.#level, wanted, limitsVersion: 0 };
-    const { send, changes } = this.session.onDue(nowMs, condition);
+    const condition = { level: this.#level, wanted, limits: { version: 0, text: undefined } };
+    const { send, changes } = this.session.onDue(nowMs, () => condition);
     this.#world.watcher.onDue(this, nowMs, changes);
     if (send !== undefined) {
       this.#world.watcher.onSent(this, send, nowMs);
@@ -211,16 +211,16 @@ export class SimulatedMember {
 
   #onReply(sequence: number, reply: SyncReply): void {
     const nowMs = this.nowMs;
-    const isCounted = this.session.isInTime(sequence, nowMs);
+    const isCounted = this.session.isAwaiting(sequence);
     const changes = this.session.onReply(sequence, reply, nowMs);
-    if (isCounted && reply.kind === "counted") this.#learn(reply, nowMs);
+    if (isCounted && reply.kind === "told") this.#learn(reply, nowMs);
     this.#world.watcher.onReply(this, { sequence, reply, nowMs }, changes);
     this.#wakeWhenDue();
     this.#takeTokens();
   }
 
-  #learn({ storeMs, saved }: Extract<SyncReply, { kind: "counted" }>, nowMs: number): void {
-    this.#time.learn(storeMs, this.session.syncedAtMs ?? nowMs, nowMs);
+  #learn({ storeMs, saved }: Extract<SyncReply, { kind: "told" }>, nowMs: number): void {
+    this.#time.learn(storeMs, this.session.membership.syncedAtMs ?? nowMs, nowMs);
     const epoch = Math.floor(this.#time.at(nowMs) / SECOND_MS);
     if (saved?.left === "running") this.#ramp.raiseTo(saved.level, epoch);
   }

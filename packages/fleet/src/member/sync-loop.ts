@@ -5,30 +5,30 @@ import { checkReply } from "./check-reply.ts";
 import type { MembershipChange } from "./membership.ts";
 import type { Condition, MemberSession } from "./session.ts";
 
-/** Whom a driver works for. None of these may throw. */
-export interface DriverHost {
+/** What a sync loop asks and tells its owner. None of these may throw. */
+export interface SyncLoopHost {
   /** What to say at the sync that is sent now; asked once for each. */
   condition(): Condition;
-  /** A sync was answered in time. */
-  onReply(reply: SyncReply, nowMs: number): void;
-  /** A sync failed, took too long or was answered with nonsense; or the leave failed. */
+  /** A sync was answered, and the reply counted. */
+  onReply(reply: SyncReply, sentAtMs: number, nowMs: number): void;
+  /** A sync or the leave failed, a reply is late, or the store answered nonsense. */
   onFailure(error: unknown): void;
   onChanges(changes: readonly MembershipChange[]): void;
 }
 
-/** Runs a session against a real store in real, or virtual, time. It is started once and stopped once. */
-export class Driver {
+/** Runs a session against a store, in real or virtual time. It is started once and stopped once. */
+export class SyncLoop {
   readonly #session: MemberSession;
   readonly #store: PoolStore;
   readonly #timer: Timer;
-  readonly #host: DriverHost;
+  readonly #host: SyncLoopHost;
   #isStopped = false;
   #asleep: AbortController | undefined;
 
   constructor(
     session: MemberSession,
     { store, timer }: { readonly store: PoolStore; readonly timer: Timer },
-    host: DriverHost,
+    host: SyncLoopHost,
   ) {
     this.#session = session;
     this.#store = store;
@@ -39,7 +39,7 @@ export class Driver {
   /** Syncs until it is stopped. */
   async run(): Promise<void> {
     while (!this.#isStopped) {
-      // Before anybody is told anything: whoever is told may stop it.
+      // Made before the host is told anything: the host may stop the loop.
       const { signal } = (this.#asleep = new AbortController());
       this.#onDue(this.#timer.now());
       const sleepMs = Math.max(0, this.#session.dueAtMs - this.#timer.now());
@@ -47,7 +47,7 @@ export class Driver {
     }
   }
 
-  /** Stops syncing and gives the place back. A store that does not answer in time is left alone. */
+  /** Stops syncing and gives the share back. A store that does not answer in time is left alone. */
   async stop(reason: LeaveReason, level: number | undefined, timeoutMs: number): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -60,33 +60,28 @@ export class Driver {
   }
 
   #onDue(nowMs: number): void {
-    const givenUp = this.#session.giveUp(nowMs);
-    if (givenUp !== undefined) {
-      this.#host.onFailure(new StoreError("the store did not answer in time"));
-      this.#tell(givenUp);
-    }
-    if (this.#isStopped || nowMs < this.#session.dueAtMs) return;
-    const { send, changes } = this.#session.onDue(nowMs, this.#host.condition());
+    if (nowMs < this.#session.dueAtMs) return;
+    const { send, isLate, changes } = this.#session.onDue(nowMs, () => this.#host.condition());
+    if (isLate) this.#host.onFailure(new StoreError("the store has not answered in time"));
     this.#tell(changes);
-    if (send !== undefined) void this.#sync(send);
+    if (send !== undefined && !this.#isStopped) void this.#sync(send, nowMs);
   }
 
-  async #sync(request: SyncRequest): Promise<void> {
+  async #sync(request: SyncRequest, sentAtMs: number): Promise<void> {
     const { sequence } = request;
     try {
-      const reply = checkReply(await this.#store.sync(request), request);
+      const reply = checkReply(await this.#store.sync(request));
+      if (this.#isStopped || !this.#session.isAwaiting(sequence)) return;
       const nowMs = this.#timer.now();
-      // One that came late, or after the end, tells nothing; it is given up when that is due.
-      if (this.#isStopped || !this.#session.isInTime(sequence, nowMs)) return;
       const changes = this.#session.onReply(sequence, reply, nowMs);
-      this.#host.onReply(reply, nowMs);
+      this.#host.onReply(reply, sentAtMs, nowMs);
       this.#tell(changes);
     } catch (error) {
       if (this.#isStopped || !this.#session.isAwaiting(sequence)) return;
       this.#host.onFailure(error);
       this.#tell(this.#session.onFailure(sequence, this.#timer.now()));
     }
-    // The next is due at another time than the end of this one's.
+    // The next instant at which the session is due has changed.
     this.#asleep?.abort();
   }
 

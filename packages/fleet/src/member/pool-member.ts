@@ -1,0 +1,213 @@
+import type { Ramp, RampOptions, Reason, Timer } from "@sluice/core";
+import type { Ceiling } from "../limiter/ceiling.ts";
+import type { Tally } from "../limiter/counts.ts";
+import { DemandMeter } from "../limiter/demand-meter.ts";
+import type { FleetEvent } from "../limiter/event.ts";
+import type { Entitling } from "../limiter/fleet-limiter.ts";
+import type { MembershipState } from "../limiter/state.ts";
+import type { EpochClock } from "../pacing/epoch-clock.ts";
+import { epochAt } from "../pacing/pacing.ts";
+import type {
+  KnownLimits,
+  LeaveReason,
+  PoolLimits,
+  PoolStore,
+  SavedLevel,
+  SyncReply,
+  Told,
+} from "../store/pool-store.ts";
+import type { Entitlement, MemberRules, MembershipChange, Standing } from "./membership.ts";
+import { MemberSession } from "./session.ts";
+import type { Condition, Identity } from "./session.ts";
+import { SyncLoop } from "./sync-loop.ts";
+import type { SyncLoopHost } from "./sync-loop.ts";
+
+export interface PoolMemberOptions {
+  readonly identity: Identity;
+  readonly rules: MemberRules;
+  readonly resume: { readonly enabled: boolean; readonly ttlMs: number };
+  readonly store: PoolStore;
+  /** Whether the store was created for this member, and is closed when the member leaves. */
+  readonly ownsStore: boolean;
+  readonly timer: Timer;
+  /** Learns from every reply where epochs begin. */
+  readonly time: EpochClock;
+  readonly ramp: Ramp;
+  readonly ceiling: Ceiling;
+  /** Reads limits that were set for the whole pool, "" for the member's own; throws if they are wrong. */
+  readonly readLimits: (text: string) => RampOptions;
+}
+
+/** What a pool member tells and asks the limiter and whoever observes it. */
+export interface PoolMemberObserver {
+  readonly tally: Tally;
+  onEvent(event: FleetEvent): void;
+  /** What may be used, or the limits, may have changed. */
+  onChange(): void;
+  /** The store has answered, also with a refusal; or a sync has failed. */
+  onSync(outcome: SyncReply | { readonly kind: "failed"; readonly error: unknown }): void;
+  onWarning(warning: string): void;
+  isWaiting(): boolean;
+}
+
+/** Why a member has no tokens, by its standing. */
+const REASONS: Readonly<Record<Standing, Reason>> = {
+  joining: "fleet-joining",
+  member: "fleet-share",
+  lost: "store-lost",
+  refused: "fleet-refused",
+};
+
+const NO_RUN_ID =
+  "the store's user may not call INFO, so a failover to older data goes unnoticed and may exceed the limit for one lease; grant it +info";
+
+/** One process's membership of its pool: its session with the store, and what follows from the replies. */
+export class PoolMember implements Entitling, SyncLoopHost {
+  readonly #session: MemberSession;
+  readonly #options: PoolMemberOptions;
+  readonly #loop: SyncLoop;
+  readonly #demand: DemandMeter;
+  #observer: PoolMemberObserver | undefined;
+  #limits: PoolLimits = { version: 0, text: "" };
+  /** The version that the store knew last; lower than ours if the store has lost the limits. */
+  #storeLimitsVersion = 0;
+  #resumedFrom: SavedLevel | undefined;
+  #hasWarned = false;
+
+  constructor(options: PoolMemberOptions) {
+    const { identity, rules, resume, store, timer } = options;
+    const nowMs = timer.now();
+    this.#options = options;
+    this.#demand = new DemandMeter(nowMs);
+    // A level that no member resumes is not kept.
+    const resumeTtlMs = resume.enabled ? resume.ttlMs : 0;
+    this.#session = new MemberSession(identity, rules, { nowMs, resumeTtlMs });
+    this.#loop = new SyncLoop(this.#session, { store, timer }, this);
+  }
+
+  get standing(): Standing {
+    return this.#session.membership.standing;
+  }
+
+  get reason(): Reason {
+    return REASONS[this.standing];
+  }
+
+  entitlementAt(nowMs: number): Entitlement | undefined {
+    return this.#session.membership.entitlementAt(nowMs);
+  }
+
+  isLeasedAt(nowMs: number): boolean {
+    return this.#session.membership.isLeasedAt(nowMs);
+  }
+
+  onAsk(asked: number, granted: number): void {
+    this.#demand.onAsk(asked, granted);
+  }
+
+  /** Syncs from now on, until `leave`. */
+  start(observer: PoolMemberObserver): void {
+    this.#observer = observer;
+    void this.#loop.run();
+  }
+
+  async leave(reason: LeaveReason): Promise<void> {
+    const { rules, store, ownsStore } = this.#options;
+    await this.#loop.stop(reason, this.#level, rules.timing.syncIntervalMs);
+    if (ownsStore) await store.close();
+  }
+
+  stateAt(nowMs: number): MembershipState {
+    const { membership } = this.#session;
+    const { standing, size, fairParts, learningMs, syncedAtMs } = membership;
+    return {
+      standing,
+      size,
+      fairParts,
+      learningMs,
+      leaseLeftMs: this.isLeasedAt(nowMs) ? membership.leaseUntilMs - nowMs : 0,
+      syncAgeMs: syncedAtMs === undefined ? undefined : nowMs - syncedAtMs,
+      resumedFrom: this.#resumedFrom,
+      limitsVersion: this.#limits.version,
+    };
+  }
+
+  condition(): Condition {
+    const nowMs = this.#options.timer.now();
+    const isWaiting = this.#observer?.isWaiting() ?? false;
+    const wanted = this.#demand.read(nowMs, this.#options.ceiling.now, isWaiting);
+    return { level: this.#level, wanted, limits: this.#knownLimits };
+  }
+
+  onReply(reply: SyncReply, sentAtMs: number, nowMs: number): void {
+    const observer = this.#observer;
+    if (observer === undefined) return;
+    observer.tally.syncs++;
+    if (reply.kind === "told") this.#learn(reply, { sentAtMs, nowMs }, observer);
+    observer.onSync(reply);
+    observer.onChange();
+  }
+
+  onFailure(error: unknown): void {
+    const observer = this.#observer;
+    if (observer === undefined) return;
+    observer.tally.syncFailures++;
+    observer.onEvent({ type: "sync-failed", atMs: this.#options.timer.now(), error });
+    observer.onSync({ kind: "failed", error });
+  }
+
+  onChanges(changes: readonly MembershipChange[]): void {
+    const atMs = this.#options.timer.now();
+    for (const change of changes) this.#observer?.onEvent({ ...change, atMs });
+    this.#observer?.onChange();
+  }
+
+  get #level(): number | undefined {
+    return this.#options.ceiling.epoch === undefined ? undefined : this.#options.ramp.ceiling;
+  }
+
+  get #knownLimits(): KnownLimits {
+    const { version, text } = this.#limits;
+    return { version, text: this.#storeLimitsVersion < version ? text : undefined };
+  }
+
+  #learn(
+    reply: Told,
+    { sentAtMs, nowMs }: { readonly sentAtMs: number; readonly nowMs: number },
+    observer: PoolMemberObserver,
+  ): void {
+    this.#options.time.learn(reply.storeMs, sentAtMs, nowMs);
+    this.#storeLimitsVersion = reply.limitsVersion;
+    if (reply.limits !== undefined) this.#setLimits(reply.limits, nowMs, observer);
+    if (reply.saved !== undefined) this.#resume(reply.saved, nowMs, observer);
+    if (reply.hasRunId || this.#hasWarned) return;
+    this.#hasWarned = true;
+    observer.onWarning(NO_RUN_ID);
+  }
+
+  #resume(saved: SavedLevel, nowMs: number, observer: PoolMemberObserver): void {
+    const { ramp, resume, time } = this.#options;
+    const isTaken = saved.left === "running" || (resume.enabled && saved.left !== "pause");
+    if (isTaken) {
+      ramp.raiseTo(saved.level, epochAt(time.at(nowMs)));
+      this.#resumedFrom = saved;
+    }
+    observer.onEvent({ type: "resume", atMs: nowMs, saved, isTaken });
+  }
+
+  #setLimits(limits: PoolLimits, nowMs: number, observer: PoolMemberObserver): void {
+    const { version, text } = limits;
+    this.#limits = limits;
+    try {
+      this.#options.ramp.rebound(
+        this.#options.readLimits(text),
+        epochAt(this.#options.time.at(nowMs)),
+      );
+      this.#options.ceiling.refresh();
+      observer.onEvent({ type: "limits", atMs: nowMs, version, refused: undefined });
+    } catch (error) {
+      const refused = error instanceof Error ? error.message : String(error);
+      observer.onEvent({ type: "limits", atMs: nowMs, version, refused });
+    }
+  }
+}
