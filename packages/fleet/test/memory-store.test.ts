@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DEFAULT_TIMING } from "../src/ledger/timing.ts";
 import { MemoryStore } from "../src/store/memory-store.ts";
 import { testPoolStore } from "./pool-store-contract.ts";
 import { StoreClock } from "./timed-redis.ts";
@@ -10,22 +11,37 @@ testPoolStore("a store in memory", () => {
     store,
     pass: (ms) => clock.advance(ms),
     setBack: (ms) => clock.setBack(ms),
-    forget: (pool) => {
-      store.forget(pool);
+    forget: (pool, member) => {
+      store.forget(pool, member);
       return Promise.resolve();
     },
+    restart: () => store.snapshot()(),
     close: () => store.close(),
   });
 });
 
-test("pools that nobody syncs are forgotten", async () => {
+test("pools without syncs are forgotten", async () => {
   const clock = new StoreClock();
   const store = new MemoryStore(clock);
-  const times = { staleMs: 1000, learningMs: 0, resumeTtlMs: 5000 };
-  const said = { member: "a", nonce: "n", sequence: 1, size: 1, level: 5, limitsVersion: 0 };
   for (let index = 0; index < 100; index++) {
-    await store.sync({ ...said, pool: `pool-${index}`, demand: undefined, times });
-    clock.advance(1000);
+    await store.sync({
+      pool: `pool-${index}`,
+      member: "a",
+      nonce: "n",
+      sequence: 1,
+      isFirst: true,
+      held: 0,
+      isHeldUnleased: false,
+      wanted: 0,
+      safeShare: 0,
+      startsOnSafeShare: false,
+      needsRank: false,
+      level: 5,
+      limits: { version: 0, text: undefined },
+      timing: DEFAULT_TIMING,
+      resumeTtlMs: 5000,
+    });
+    clock.advance(2000);
   }
   expect(store.size).toBeLessThan(10);
 });

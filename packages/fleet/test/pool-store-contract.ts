@@ -1,8 +1,15 @@
 /** What every store must do, whatever it is made of. */
 import { ConfigError } from "@sluice/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PARTS } from "../src/store/pool-store.ts";
-import type { PoolStore, SyncReply, SyncRequest } from "../src/store/pool-store.ts";
+import { PARTS } from "../src/ledger/parts.ts";
+import { DEFAULT_TIMING, ledgerTimes } from "../src/ledger/timing.ts";
+import type {
+  LeaveReason,
+  PoolStore,
+  SyncReply,
+  SyncRequest,
+  Told,
+} from "../src/store/pool-store.ts";
 
 /** A store, and the time by which it judges. */
 export interface StoreUnderTest {
@@ -11,18 +18,19 @@ export interface StoreUnderTest {
   pass(ms: number): void;
   /** Sets the store's clock back. */
   setBack(ms: number): void;
-  /** Loses all of a pool. */
-  forget(pool: string): Promise<void>;
+  /** Loses all of a pool, or the entry of one member. */
+  forget(pool: string, member?: string): Promise<void>;
+  /** The server is restarted with the data that it has. */
+  restart(): void;
   close(): Promise<void>;
 }
 
-type Counted = Extract<SyncReply, { kind: "counted" }>;
-
-const STALE_MS = 6500;
-const LEARNING_MS = 5500;
+const SYNC_MS = DEFAULT_TIMING.syncIntervalMs;
+const STALE_MS = DEFAULT_TIMING.staleMs;
+const { learningMs: LEARNING_MS, silentMs: SILENT_MS, gapMs: GAP_MS } = ledgerTimes(DEFAULT_TIMING);
 const RESUME_TTL_MS = 180_000;
-const TIMES = { staleMs: STALE_MS, learningMs: LEARNING_MS, resumeTtlMs: RESUME_TTL_MS };
 const HALF = PARTS / 2;
+const SAFE = PARTS / 64;
 
 /** Every test has a pool of its own. */
 let pools = 0;
@@ -31,48 +39,56 @@ function nextPool(): string {
   return `shop/pool-${++pools}`;
 }
 
-/** One process that syncs as a member does: its sequence counts up by itself. */
+/** One process that syncs as a member does: it holds what it was told, unless a test says otherwise. */
 class Member {
-  sequence = 0;
+  readonly id: string;
+  held = 0;
+  #sequence = 0;
+  #isFirst = true;
   readonly #store: PoolStore;
   readonly #who: Pick<SyncRequest, "pool" | "member" | "nonce">;
 
   constructor(store: PoolStore, pool: string, id: string, nonce: string = `nonce-of-${id}`) {
+    this.id = id;
     this.#store = store;
     this.#who = { pool, member: id, nonce };
   }
 
-  async sync(said: Partial<SyncRequest> = {}): Promise<Counted> {
+  async sync(said: Partial<SyncRequest> = {}): Promise<Told> {
     const reply = await this.try(said);
-    if (reply.kind === "refused") throw new Error("refused");
+    if (reply.kind !== "told") throw new Error(JSON.stringify(reply));
+    this.held = reply.told;
+    this.#isFirst = false;
     return reply;
   }
 
+  /** A sync whose reply is lost. */
   try(said: Partial<SyncRequest> = {}): Promise<SyncReply> {
-    this.sequence++;
+    this.#sequence++;
     return this.#store.sync({
       ...this.#who,
-      sequence: this.sequence,
-      size: undefined,
+      sequence: this.#sequence,
+      isFirst: this.#isFirst,
+      held: this.held,
+      isHeldUnleased: false,
+      wanted: PARTS,
+      safeShare: 0,
+      startsOnSafeShare: false,
+      needsRank: false,
       level: undefined,
-      limitsVersion: 0,
-      demand: undefined,
-      times: TIMES,
+      limits: { version: 0, text: undefined },
+      timing: DEFAULT_TIMING,
+      resumeTtlMs: RESUME_TTL_MS,
       ...said,
     });
   }
 
-  leave(reason: "redeploy" | "pause" = "redeploy", level?: number): Promise<void> {
-    return this.#store.leave({ ...this.#who, level, reason, resumeTtlMs: RESUME_TTL_MS });
-  }
-
-  /** One sync by demand; answers the parts. */
-  async ask(entitled: number, held: number, wanted: number): Promise<number | undefined> {
-    return (await this.sync({ demand: { entitled, held, wanted } })).parts;
+  leave(reason: LeaveReason = "redeploy", level?: number): Promise<void> {
+    const timing = DEFAULT_TIMING;
+    return this.#store.leave({ ...this.#who, level, reason, timing, resumeTtlMs: RESUME_TTL_MS });
   }
 }
 
-/** Runs the suite on a store that `start` makes. */
 export function testPoolStore(
   name: string,
   start: () => Promise<StoreUnderTest>,
@@ -83,149 +99,239 @@ export function testPoolStore(
     beforeAll(async () => {
       tested = await start();
     });
-    afterAll(async () => {
-      // There is none if it did not start.
-      await (tested as StoreUnderTest | undefined)?.close();
-    });
+    afterAll(() => tested.close());
 
     const member = (pool: string, id: string, nonce?: string): Member =>
       new Member(tested.store, pool, id, nonce);
 
-    /** A pool that has been there for so long that it has nothing to learn. */
-    async function oldPool(...ids: readonly string[]): Promise<[string, ...Member[]]> {
+    /** Every member syncs in turn, `rounds` times, one sync interval apart. */
+    async function syncAll(members: readonly Member[], rounds: number): Promise<void> {
+      for (let round = 0; round < rounds; round++) {
+        for (const each of members) await each.sync();
+        tested.pass(SYNC_MS);
+      }
+    }
+
+    /** A pool that has learnt, whose members hold equal shares. */
+    async function settledPool(...ids: string[]): Promise<[string, ...Member[]]> {
       const pool = nextPool();
       const members = ids.map((id) => member(pool, id));
-      for (const each of members) await each.sync();
-      tested.pass(LEARNING_MS);
-      for (const each of members) await each.sync();
+      await syncAll(members, Math.ceil(LEARNING_MS / SYNC_MS) + 4);
+      for (const { held } of members) expect(held).toBe(Math.floor(PARTS / ids.length));
       return [pool, ...members];
     }
 
-    test("a pool that is new has much to learn: nothing is agreed until then", async () => {
+    test("an empty store tells nobody more than a safe share until it has learnt", async () => {
+      const pool = nextPool();
+      const [a, b] = [member(pool, "a"), member(pool, "b")];
+      expect(await a.sync({ safeShare: SAFE })).toMatchObject({
+        told: SAFE,
+        isRenewed: true,
+        fair: PARTS,
+        members: 1,
+        learningMs: LEARNING_MS,
+      });
+      expect(await b.sync({ safeShare: SAFE })).toMatchObject({ told: 0, reason: "learning" });
+      for (let ms = 0; ms < LEARNING_MS; ms += SYNC_MS) {
+        await a.sync({ safeShare: SAFE });
+        await b.sync({ safeShare: SAFE });
+        expect([a.held, b.held]).toEqual([SAFE, 0]);
+        tested.pass(SYNC_MS);
+      }
+      expect(await b.sync()).toMatchObject({ told: HALF, reason: "grown", learningMs: 0 });
+      expect(await a.sync()).toMatchObject({ told: HALF, reason: "grown" });
+    });
+
+    test("a lost first reply of an empty store is made up for", async () => {
       const a = member(nextPool(), "a");
-      expect(await a.sync()).toMatchObject({ verdict: "disagree", size: 1, live: 1, rank: 0 });
-      tested.pass(LEARNING_MS - 1);
-      expect(await a.sync({ size: 1 })).toMatchObject({ verdict: "disagree" });
-      tested.pass(1);
-      expect(await a.sync({ size: 1 })).toMatchObject({ verdict: "agree", size: 1, live: 1 });
+      await a.try({ safeShare: SAFE });
+      expect(await a.sync({ safeShare: SAFE })).toMatchObject({ told: SAFE });
     });
 
-    test("all agree only if all report the number of those who are live", async () => {
-      const [pool, a] = await oldPool("a");
+    test("a joiner that starts on its safe share is told it at once; others give that much back", async () => {
+      const [pool, a] = await settledPool("a");
       const b = member(pool, "b");
-      expect(await a?.sync({ size: 1 })).toMatchObject({ verdict: "agree", size: 1 });
-      // The newcomer counts itself; who was there has not heard of it yet.
-      expect(await b.sync()).toMatchObject({ verdict: "disagree", size: 2, live: 2, rank: 1 });
-      expect(await a?.sync({ size: 1 })).toMatchObject({ verdict: "disagree", size: 2, live: 2 });
-      expect(await a?.sync({ size: 2 })).toMatchObject({ verdict: "agree", size: 2, live: 2 });
-      expect(await b.sync({ size: 3 })).toMatchObject({ verdict: "disagree", size: 3, live: 2 });
-      // Agreeing with each other is not enough.
-      expect(await a?.sync({ size: 3 })).toMatchObject({ verdict: "disagree", size: 3, live: 2 });
+      const eager = { safeShare: SAFE, startsOnSafeShare: true };
+      expect(await b.sync(eager)).toMatchObject({ told: SAFE, fair: HALF });
+      expect(await a?.sync()).toMatchObject({ reason: "asked-back", isRenewed: false });
+      await a?.sync();
+      expect((a?.held ?? 0) + b.held).toBeLessThanOrEqual(PARTS);
     });
 
-    test("who has not synced for longer than the stale age is gone, and not a moment earlier", async () => {
-      const [, a, b] = await oldPool("a", "b");
-      tested.pass(STALE_MS);
-      expect(await a?.sync({ size: 2 })).toMatchObject({ live: 2, verdict: "agree" });
-      tested.pass(1);
-      expect(await a?.sync({ size: 2 })).toMatchObject({ live: 1, size: 2, verdict: "disagree" });
-      expect(await a?.sync({ size: 1 })).toMatchObject({ live: 1, size: 1, verdict: "agree" });
-      expect(await b?.sync({ size: 2 })).toMatchObject({ live: 2, size: 2, verdict: "disagree" });
+    test("a share is handed over only after its holder has reported the release", async () => {
+      const [pool, a] = await settledPool("a");
+      const b = member(pool, "b");
+      await b.sync();
+      // Asked back in a step of 30 %, and still promised.
+      expect(await a?.sync()).toMatchObject({ told: 0.7 * PARTS, isRenewed: false });
+      expect(await b.sync()).toMatchObject({ told: 0, reason: "no-room" });
+      // The holder syncs with what it has left: now it is free.
+      await a?.sync();
+      expect(await b.sync()).toMatchObject({ told: 0.3 * PARTS, reason: "grown" });
+      await syncAll([a ?? b, b], 4);
+      expect([a?.held, b.held]).toEqual([HALF, HALF]);
     });
 
-    test("an id has one holder: another is refused, without effect, until the first is gone", async () => {
-      const [pool, a] = await oldPool("a");
-      const second = member(pool, "a", "other");
-      expect(await second.try({ size: 7, level: 7 })).toEqual({ kind: "refused" });
-      expect(await a?.sync({ size: 1 })).toMatchObject({ verdict: "agree", size: 1, live: 1 });
-      tested.pass(STALE_MS);
-      expect(await second.try()).toEqual({ kind: "refused" });
-      tested.pass(1);
-      expect(await second.try()).toMatchObject({ kind: "counted", live: 1 });
-      expect(await a?.try()).toEqual({ kind: "refused" });
-    });
-
-    test("a refused sync does not keep anybody alive", async () => {
-      const [pool, a, b] = await oldPool("a", "b");
-      tested.pass(STALE_MS);
-      expect(await member(pool, "b", "other").try()).toEqual({ kind: "refused" });
-      tested.pass(1);
-      expect(await a?.sync({ size: 1 })).toMatchObject({ live: 1 });
-      expect(await b?.sync()).toMatchObject({ live: 2 });
-    });
-
-    test("a sync that arrives after a later one is answered and changes nothing", async () => {
-      const [pool, a, b] = await oldPool("a", "b");
-      await a?.sync({ size: 2, sequence: 10 });
-      tested.pass(STALE_MS);
-      const late = await a?.sync({ size: 9, level: 9, sequence: 9 });
-      expect(late).toMatchObject({ size: 2, live: 2, rank: 0, verdict: "agree" });
-      expect(await a?.sync({ size: 9, sequence: 10 })).toMatchObject({ size: 2 });
-      expect(await member(pool, "c").sync()).toMatchObject({ live: 3, size: 3 });
-      // It did not count as seen.
-      tested.pass(1);
-      expect(await b?.sync()).toMatchObject({ live: 2, size: 3 });
-    });
-
-    test("ranks follow the ids, byte by byte", async () => {
-      const ids = ["a", "B", "a-1", "a.1", "_", "9", "aa", "Z"];
-      const [, ...members] = await oldPool(...ids);
-      const ranks = await Promise.all(members.map(async (each) => (await each.sync()).rank));
-      expect(ids.toSorted()).toEqual(["9", "B", "Z", "_", "a", "a-1", "a.1", "aa"]);
-      expect(ids.map((_id, index) => ids.toSorted()[ranks[index] ?? 0])).toEqual(ids);
-    });
-
-    test("who leaves gives its place back at once; what another has, it cannot give", async () => {
-      const [pool, a, b] = await oldPool("a", "b");
-      await member(pool, "b", "other").leave();
-      expect(await a?.sync({ size: 2 })).toMatchObject({ live: 2 });
+    test("what was told in a lost reply stays promised until the member reports otherwise", async () => {
+      const [pool, a, b] = await settledPool("a", "b");
       await b?.leave();
-      expect(await a?.sync({ size: 1 })).toMatchObject({ live: 1, size: 1, verdict: "agree" });
+      // The reply that gives it everything is lost: it may hold all, or half.
+      expect(await a?.try()).toMatchObject({ told: PARTS });
+      const c = member(pool, "c");
+      await c.sync();
+      expect(await c.sync()).toMatchObject({ told: 0 });
+      await a?.sync();
+      expect(a?.held).toBe(HALF);
+      expect(await c.sync()).toMatchObject({ told: HALF });
+    });
+
+    test("the share of a member that died is free one stale age after its last renewal", async () => {
+      const [, a, b] = await settledPool("a", "b");
+      await b?.sync();
+      for (let ms = 0; ms < STALE_MS; ms += SYNC_MS) {
+        tested.pass(SYNC_MS);
+        expect(await a?.sync()).toMatchObject({ told: HALF, members: 2 });
+      }
+      tested.pass(1);
+      expect(await a?.sync()).toMatchObject({ told: PARTS, members: 1 });
+    });
+
+    test("a joiner that was promised nothing is forgotten soon", async () => {
+      const [pool, a] = await settledPool("a");
+      await member(pool, "b").sync();
+      tested.pass(GAP_MS);
+      expect(await a?.sync()).toMatchObject({ members: 2 });
+      tested.pass(GAP_MS);
+      expect(await a?.sync()).toMatchObject({ members: 2 });
+      tested.pass(SILENT_MS - 2 * GAP_MS + 1);
+      expect(await a?.sync()).toMatchObject({ members: 1 });
+    });
+
+    test("who leaves gives its share back at once; what another process has, it cannot give", async () => {
+      const [pool, a, b] = await settledPool("a", "b");
+      await member(pool, "b", "other").leave();
+      expect(await a?.sync()).toMatchObject({ members: 2, told: HALF });
+      await b?.leave();
+      expect(await a?.sync()).toMatchObject({ members: 1, told: PARTS });
+      // A sync that was still on its way changes nothing.
+      expect(await b?.try()).toEqual({ kind: "late" });
       // The id is free for another process at once.
-      expect(await member(pool, "b", "third").sync()).toMatchObject({ live: 2 });
+      expect(await member(pool, "b", "third").sync()).toMatchObject({ members: 2, told: 0 });
       await member(nextPool(), "nobody").leave();
     });
 
-    test("a place that was forgotten is nobody's: whoever leaves it leaves its level", async () => {
-      const [pool] = await oldPool("a");
-      tested.pass(2 * STALE_MS);
-      await member(pool, "a", "other").leave("pause", 70);
-      expect((await member(pool, "b").sync()).saved).toBeUndefined();
-      tested.pass(2 * STALE_MS + 1);
-      await member(pool, "b", "other").leave("pause", 70);
-      expect((await member(pool, "c").sync()).saved).toEqual({ level: 70, left: "pause" });
+    test("a second process with the same id is refused until the first has left or is stale", async () => {
+      const [pool, a] = await settledPool("a");
+      const twin = member(pool, "a", "twin");
+      const refused = { kind: "refused", why: "id-taken" };
+      expect(await twin.try()).toEqual(refused);
+      await a?.sync();
+      for (let ms = 0; ms < STALE_MS; ms += GAP_MS) {
+        expect(await twin.try()).toEqual(refused);
+        tested.pass(GAP_MS);
+      }
+      tested.pass(GAP_MS);
+      expect(await twin.try()).toMatchObject({ kind: "told" });
     });
 
-    test("a store that has lost the pool learns again", async () => {
-      const [pool, a, b] = await oldPool("a", "b");
+    test("a sync that arrives after a later one changes nothing", async () => {
+      const [, a] = await settledPool("a");
+      expect(await a?.try({ sequence: 1000 })).toMatchObject({ told: PARTS });
+      expect(await a?.try({ sequence: 1000, held: 0, wanted: 0 })).toEqual({ kind: "late" });
+      expect(await a?.try({ sequence: 999 })).toEqual({ kind: "late" });
+      expect(await a?.try({ sequence: 1001 })).toMatchObject({ told: PARTS });
+    });
+
+    test("after a flush members keep what they report, and no share grows until all have reported", async () => {
+      const [pool, a, b] = await settledPool("a", "b");
       await tested.forget(pool);
-      expect(await a?.sync({ size: 1 })).toMatchObject({ verdict: "disagree", size: 1, live: 1 });
-      tested.pass(LEARNING_MS - 1);
-      expect(await a?.sync({ size: 1 })).toMatchObject({ verdict: "disagree", live: 1 });
-      expect(await b?.sync({ size: 2 })).toMatchObject({ verdict: "disagree", live: 2 });
-      tested.pass(1);
-      expect(await a?.sync({ size: 2 })).toMatchObject({ verdict: "agree", live: 2 });
+      expect(await a?.sync()).toMatchObject({ told: HALF, reason: "learning", isRenewed: true });
+      for (let ms = 0; ms < LEARNING_MS - GAP_MS; ms += GAP_MS) {
+        tested.pass(GAP_MS);
+        expect(await a?.sync()).toMatchObject({ told: HALF });
+      }
+      expect(await b?.sync()).toMatchObject({ told: HALF });
+      tested.pass(GAP_MS);
+      expect(await a?.sync()).toMatchObject({ told: HALF, fair: HALF });
+    });
+
+    test("a member that lends has all of its fair share back after a flush", async () => {
+      const [pool, a] = await settledPool("a", "b");
+      await tested.forget(pool);
+      expect(await a?.sync()).toMatchObject({ told: HALF, learningMs: LEARNING_MS });
+      for (let ms = 0; ms < LEARNING_MS; ms += SYNC_MS) {
+        tested.pass(SYNC_MS);
+        await a?.sync();
+      }
+      // The other never came back.
+      expect(a?.held).toBe(PARTS);
+    });
+
+    test.each([
+      ["a restart with old data", (): void => tested.restart()],
+      ["the loss of one entry", (pool: string): Promise<void> => tested.forget(pool, "b")],
+    ])("%s stops growth for the learning time, and shrinks nothing", async (_what, befall) => {
+      const [pool, a, b, c] = await settledPool("a", "b", "c");
+      await befall(pool);
+      await c?.leave();
+      expect(await a?.sync()).toMatchObject({
+        reason: "learning",
+        told: a?.held,
+        learningMs: LEARNING_MS,
+      });
+      expect(await b?.sync()).toMatchObject({ told: b?.held });
+      for (let ms = 0; ms < LEARNING_MS; ms += SYNC_MS) {
+        tested.pass(SYNC_MS);
+        await a?.sync();
+        await b?.sync();
+      }
+      expect([a?.held, b?.held]).toEqual([HALF, HALF]);
+    });
+
+    test("a member that holds more than the store remembers stops growth", async () => {
+      const [pool, a] = await settledPool("a", "b");
+      expect(await a?.sync()).toMatchObject({ learningMs: 0 });
+      const stranger = member(pool, "stranger");
+      stranger.held = 1000;
+      expect(await stranger.sync({ isFirst: false })).toMatchObject({
+        told: 1000,
+        learningMs: LEARNING_MS,
+      });
+    });
+
+    test("a safe share used without a lease is reported, and is no sign of lost memory", async () => {
+      const [pool, a] = await settledPool("a");
+      const back = member(pool, "b");
+      back.held = SAFE;
+      const reply = await back.sync({ isFirst: false, isHeldUnleased: true });
+      expect(reply).toMatchObject({ told: SAFE, learningMs: 0 });
+      expect(await a?.sync()).toMatchObject({ reason: "asked-back" });
+    });
+
+    test("the store's clock may jump: no promise ends early, and none lasts for ever", async () => {
+      const [, a, b] = await settledPool("a", "b");
+      await b?.sync();
+      tested.pass(2 * STALE_MS - 1);
+      expect(await a?.sync()).toMatchObject({ told: HALF, members: 2 });
+      tested.setBack(60_000);
+      expect(await a?.sync()).toMatchObject({ told: HALF, members: 2 });
+      for (let ms = 0; ms < STALE_MS; ms += GAP_MS) {
+        tested.pass(GAP_MS);
+        await a?.sync();
+      }
+      expect(a?.held).toBe(PARTS);
     });
 
     test("an empty pool is remembered for twice the stale age, then it is new", async () => {
-      const [pool, a] = await oldPool("a");
+      const [pool, a] = await settledPool("a");
       await a?.leave();
       tested.pass(2 * STALE_MS);
       const b = member(pool, "b");
-      expect(await b.sync()).toMatchObject({ verdict: "agree", live: 1 });
+      expect(await b.sync()).toMatchObject({ learningMs: 0 });
+      expect(await b.sync()).toMatchObject({ told: PARTS });
       await b.leave();
       tested.pass(2 * STALE_MS + 1);
-      expect(await member(pool, "c").sync()).toMatchObject({ verdict: "disagree", live: 1 });
-    });
-
-    test("a clock that is set back keeps nobody alive for longer than the stale age", async () => {
-      const [, a, b] = await oldPool("a", "b");
-      await b?.sync();
-      tested.setBack(60_000);
-      expect(await a?.sync({ size: 2 })).toMatchObject({ live: 2, verdict: "disagree" });
-      tested.pass(STALE_MS + 1);
-      // Its age, and that of the pool, count from when that was seen.
-      expect(await a?.sync({ size: 1 })).toMatchObject({ live: 1, verdict: "agree" });
+      expect(await member(pool, "c").sync()).toMatchObject({ learningMs: LEARNING_MS });
     });
 
     test("pools know nothing of each other, and times are the store's", async () => {
@@ -233,30 +339,101 @@ export function testPoolStore(
       const second = member(nextPool(), "a", "other");
       const { storeMs } = await first.sync();
       tested.pass(1234);
-      expect(await second.sync()).toMatchObject({ live: 1, storeMs: storeMs + 1234 });
+      expect(await second.sync()).toMatchObject({ members: 1, storeMs: storeMs + 1234 });
     });
 
-    test("a newcomer finds the level of those who run", async () => {
-      const [pool, a, b] = await oldPool("a", "b");
+    test("members with another timing are refused while the pool has any member", async () => {
+      const [pool, a] = await settledPool("a");
+      const timing = { ...DEFAULT_TIMING, leaseMs: 5100, staleMs: 7000 };
+      const b = member(pool, "b");
+      expect(await b.try({ timing })).toEqual({ kind: "refused", why: "other-timing" });
+      await a?.leave();
+      expect(await b.try({ timing })).toMatchObject({ kind: "told", members: 1 });
+      expect(await a?.try()).toEqual({ kind: "refused", why: "other-timing" });
+    });
+
+    test("what idle members lend goes to busy ones, and comes back when it is asked for", async () => {
+      const [, idle, hot] = await settledPool("idle", "hot");
+      const little = PARTS / 100;
+      // What is not wanted is asked back at once, and free when it is reported.
+      expect(await idle?.sync({ wanted: little })).toMatchObject({ told: little });
+      expect(await hot?.sync()).toMatchObject({ told: HALF });
+      await idle?.sync({ wanted: little });
+      expect(await hot?.sync()).toMatchObject({ told: PARTS - little });
+      // The idle member wants everything again: the rest is handed over in steps of 30 %.
+      for (let round = 0; round < 6; round++) {
+        await idle?.sync();
+        await hot?.sync();
+        expect((idle?.held ?? 0) + (hot?.held ?? 0)).toBeLessThanOrEqual(PARTS);
+        tested.pass(SYNC_MS);
+      }
+      expect([idle?.held, hot?.held]).toEqual([HALF, HALF]);
+    });
+
+    test("the joiner that waits longest is served first", async () => {
+      const [pool, a] = await settledPool("a");
+      const [b, c] = [member(pool, "b"), member(pool, "c")];
+      await b.sync();
+      tested.pass(1);
+      await c.sync();
+      await a?.sync();
+      await a?.sync();
+      await b.sync({ held: 0 });
+      // What is left of what was released is kept for b.
+      const { told } = await c.sync();
+      expect(told).toBe(0);
+      expect(b.held).toBe(0.3 * PARTS);
+    });
+
+    test("ranks are told when the members have been the same for longer than any lease", async () => {
+      const [pool, b, a] = await settledPool("B", "a");
+      const asked = { needsRank: true };
+      await syncAll([b ?? a, a ?? b] as Member[], 14);
+      expect(await b?.sync(asked)).toMatchObject({ rank: 0, isSettled: true });
+      expect(await a?.sync(asked)).toMatchObject({ rank: 1 });
+      expect((await a?.sync())?.rank).toBeUndefined();
+      const c = member(pool, "C");
+      expect(await c.sync(asked)).toMatchObject({ rank: undefined, isSettled: false });
+      expect((await a?.sync(asked))?.rank).toBeUndefined();
+      await c.leave();
+      for (let round = 0; round < 14; round++) {
+        await a?.sync();
+        await b?.sync();
+        tested.pass(SYNC_MS);
+      }
+      expect(await a?.sync(asked)).toMatchObject({ rank: 1 });
+    });
+
+    test("a joiner finds the level of the running members", async () => {
+      const [pool, a, b] = await settledPool("a", "b");
       await a?.sync({ level: 700 });
       await b?.sync({ level: 300 });
       const c = member(pool, "c");
+      // The first reply may be lost: the level is told until one was read.
+      await c.try();
       expect((await c.sync()).saved).toEqual({ level: 700, left: "running" });
-      // The reply may have been lost: it is told until the member reports a size.
-      expect((await c.sync()).saved).toEqual({ level: 700, left: "running" });
-      expect((await c.sync({ size: 3 })).saved).toBeUndefined();
-      await a?.sync({ level: 200 });
+      expect((await c.sync()).saved).toBeUndefined();
+      // A level counts for 2 to 4 s after it was last reported.
+      for (let round = 0; round < 8; round++) {
+        await a?.sync({ level: 200 });
+        await b?.sync({ level: 300 });
+        tested.pass(SYNC_MS);
+      }
       expect((await member(pool, "d").sync()).saved).toEqual({ level: 300, left: "running" });
     });
 
     test("a level is found as it was left: after a crash, a redeploy or a pause", async () => {
-      const [pool, a] = await oldPool("a");
+      const [pool, a] = await settledPool("a");
       const atLevel = { level: Number.MAX_SAFE_INTEGER };
       await a?.sync(atLevel);
-      tested.pass(STALE_MS + 1);
+      const watch = member(pool, "watch");
+      for (let ms = 0; ms <= STALE_MS; ms += GAP_MS) {
+        tested.pass(GAP_MS);
+        await watch.sync();
+      }
+      await watch.leave("redeploy");
       const b = member(pool, "b");
-      expect((await b.sync()).saved).toEqual({ ...atLevel, left: "crash" });
-      // Nobody has a level of its own now, so it stays as it was left.
+      expect((await b.sync()).saved).toEqual({ ...atLevel, left: "redeploy" });
       await b.leave("pause");
       const c = member(pool, "c");
       expect((await c.sync()).saved).toEqual({ ...atLevel, left: "pause" });
@@ -265,12 +442,12 @@ export function testPoolStore(
       const d = member(pool, "d");
       expect((await d.sync()).saved).toEqual({ level: 50, left: "redeploy" });
       await d.sync({ level: 60 });
-      tested.pass(STALE_MS + 1);
+      tested.pass(2 * STALE_MS + 1);
       expect((await member(pool, "e").sync()).saved).toEqual({ level: 60, left: "crash" });
     });
 
-    test("a level is kept for its time after the last sync of anybody, and no longer", async () => {
-      const [pool, a] = await oldPool("a");
+    test("a level is kept for its time after the last sync of any member, and no longer", async () => {
+      const [pool, a] = await settledPool("a");
       await a?.leave("redeploy", 80);
       tested.pass(RESUME_TTL_MS - 1);
       const b = member(pool, "b");
@@ -281,120 +458,79 @@ export function testPoolStore(
       expect((await member(pool, "d").sync()).saved).toBeUndefined();
     });
 
-    test("who does not resume leaves no level", async () => {
+    test("a member that does not resume leaves no level", async () => {
       const pool = nextPool();
-      const times = { ...TIMES, resumeTtlMs: 0 };
-      await member(pool, "a").sync({ level: 10, times });
-      tested.pass(STALE_MS + 1);
-      expect((await member(pool, "b").sync({ times })).saved).toBeUndefined();
-      const c = member(pool, "c");
-      expect((await c.sync()).saved).toBeUndefined();
-      // Nor does it take away what others leave.
-      await c.sync({ level: 30 });
-      const leaving = { pool, member: "b", nonce: "nonce-of-b", level: 20 };
-      await tested.store.leave({ ...leaving, reason: "pause", resumeTtlMs: 0 });
-      tested.pass(STALE_MS + 1);
-      expect((await member(pool, "d").sync()).saved).toEqual({ level: 30, left: "crash" });
+      await member(pool, "a").sync({ level: 10, resumeTtlMs: 0 });
+      tested.pass(2 * STALE_MS + 1);
+      expect((await member(pool, "b").sync({ resumeTtlMs: 0 })).saved).toBeUndefined();
     });
 
-    test("limits are told to whoever does not know them, as they were written", async () => {
-      const [pool, a] = await oldPool("a");
-      expect((await a?.sync())?.limits).toBeUndefined();
+    test("limits are told to members that do not know them, as they were written", async () => {
+      const [pool, a] = await settledPool("a");
+      expect(await a?.sync()).toMatchObject({ limits: undefined, limitsVersion: 0 });
       const text = '{ "max": 1000, "name": "übermäßig {viel}\\n\\u0000" }';
-      expect(await tested.store.setLimits(pool, "first")).toBe(1);
-      expect(await tested.store.setLimits(pool, text)).toBe(2);
-      expect((await a?.sync())?.limits).toEqual({ version: 2, text });
-      expect((await a?.sync({ limitsVersion: 1 }))?.limits).toEqual({ version: 2, text });
-      expect((await a?.sync({ limitsVersion: 2 }))?.limits).toBeUndefined();
-      expect((await member(pool, "b").sync()).limits).toEqual({ version: 2, text });
-      expect(await tested.store.setLimits(pool, "")).toBe(3);
-      expect((await a?.sync({ limitsVersion: 2 }))?.limits).toEqual({ version: 3, text: "" });
+      const first = await tested.store.setLimits(pool, "first");
+      const second = await tested.store.setLimits(pool, text);
+      expect(second).toBeGreaterThan(first);
+      expect((await a?.sync())?.limits).toEqual({ version: second, text });
+      const known = (version: number) => ({ limits: { version, text: undefined } });
+      expect((await a?.sync(known(first)))?.limits).toEqual({ version: second, text });
+      expect(await a?.sync(known(second))).toMatchObject({
+        limits: undefined,
+        limitsVersion: second,
+      });
+      const third = await tested.store.setLimits(pool, "");
+      expect((await a?.sync(known(second)))?.limits).toEqual({ version: third, text: "" });
     });
 
-    test("limits that are set after the store has lost its count are newer than any", async () => {
-      const [pool, a, b] = await oldPool("a", "b");
+    test("a store that has lost the limits is taught them by a member", async () => {
+      const [pool, a, b] = await settledPool("a", "b");
+      const version = await tested.store.setLimits(pool, "live");
       await tested.forget(pool);
-      expect(await tested.store.setLimits(pool, "new")).toBe(1);
-      expect((await a?.sync({ limitsVersion: 5 }))?.limits).toEqual({ version: 6, text: "new" });
-      expect((await b?.sync({ limitsVersion: 5 }))?.limits).toEqual({ version: 6, text: "new" });
-      expect((await a?.sync({ limitsVersion: 6 }))?.limits).toBeUndefined();
-      expect(await tested.store.setLimits(pool, "newer")).toBe(7);
+      expect((await a?.sync({ limits: { version, text: undefined } }))?.limitsVersion).toBe(0);
+      await a?.sync({ limits: { version, text: "live" } });
+      expect((await b?.sync())?.limits).toEqual({ version, text: "live" });
+    });
+
+    test("limits that are set after the store has lost its data are newer than any", async () => {
+      const [pool, a] = await settledPool("a");
+      const before = await tested.store.setLimits(pool, "old");
+      await tested.forget(pool);
+      tested.pass(1);
+      const after = await tested.store.setLimits(pool, "new");
+      expect(after).toBeGreaterThan(before);
+      const taught = await a?.sync({ limits: { version: before, text: "old" } });
+      expect(taught?.limits).toEqual({ version: after, text: "new" });
     });
 
     test("limits outlive a redeploy, and not much more", async () => {
-      const [pool, a] = await oldPool("a");
-      await tested.store.setLimits(pool, "live");
+      const [pool, a] = await settledPool("a");
+      const version = await tested.store.setLimits(pool, "live");
       await a?.sync();
       tested.pass(RESUME_TTL_MS - 1);
-      expect((await member(pool, "b").sync()).limits).toEqual({ version: 1, text: "live" });
+      expect((await member(pool, "b").sync()).limits).toEqual({ version, text: "live" });
       tested.pass(RESUME_TTL_MS);
       expect((await member(pool, "c").sync()).limits).toBeUndefined();
     });
 
-    test("what an idle member lends is used within two syncs, and comes back when asked for", async () => {
-      const [, idle, hot] = await oldPool("idle", "hot");
-      expect(await idle?.ask(HALF, HALF, 1000)).toBe(1000);
-      // It was told to shrink, but may not have heard.
-      expect(await hot?.ask(HALF, HALF, PARTS)).toBe(HALF);
-      expect(await idle?.ask(HALF, 1000, 1000)).toBe(1000);
-      expect(await hot?.ask(HALF, HALF, PARTS)).toBe(PARTS - 1000);
-      // The lender asks for its share: nothing is free until the other has given it back.
-      expect(await idle?.ask(HALF, 1000, HALF)).toBe(1000);
-      expect(await hot?.ask(HALF, PARTS - 1000, PARTS)).toBe(HALF);
-      expect(await idle?.ask(HALF, 1000, HALF)).toBe(1000);
-      expect(await hot?.ask(HALF, HALF, PARTS)).toBe(HALF);
-      expect(await idle?.ask(HALF, 1000, HALF)).toBe(HALF);
-    });
-
-    test("what a dead member may still be using is lent to nobody until it is gone", async () => {
-      const [, dead, hot] = await oldPool("dead", "hot");
-      await dead?.ask(HALF, HALF, 0);
-      tested.pass(STALE_MS);
-      expect(await hot?.ask(HALF, HALF, PARTS)).toBe(HALF);
-      tested.pass(1);
-      // Nor then: its share is nobody's until all agree on a new size.
-      expect(await hot?.ask(HALF, HALF, PARTS)).toBe(HALF);
-      expect(await hot?.ask(PARTS, HALF, PARTS)).toBe(PARTS);
-    });
-
-    test("who has no lease is lent nothing, and nothing grows while there is much to learn", async () => {
-      const [pool, a, b, idle] = await oldPool("a", "b", "idle");
-      expect(await idle?.ask(HALF, 0, 0)).toBe(0);
-      // Ten parts are nobody's, and b would have them.
-      expect(await a?.ask(HALF, HALF, PARTS - 10)).toBe(PARTS - 10);
-      expect(await b?.ask(0, 0, PARTS)).toBe(0);
-      await tested.forget(pool);
-      expect(await a?.ask(HALF, 1000, HALF)).toBe(1000);
-      expect(await b?.ask(HALF, HALF, 7)).toBe(7);
-      tested.pass(LEARNING_MS);
-      expect(await b?.ask(HALF, 7, 7)).toBe(7);
-      expect(await a?.ask(HALF, 1000, HALF)).toBe(HALF);
-    });
-
-    test("parts are told to those who ask for them", async () => {
-      const [, a, b] = await oldPool("a", "b");
-      expect((await a?.sync())?.parts).toBeUndefined();
-      // Who shares equally neither lends nor borrows.
-      expect(await b?.ask(HALF, HALF, PARTS)).toBe(HALF);
-    });
-
-    test("names that could not be told apart are refused", async () => {
+    test("names and numbers that no store may see are refused", async () => {
       const { store } = tested;
       const said = (changed: Partial<SyncRequest>): Promise<SyncReply> =>
         new Member(store, nextPool(), "a").try(changed);
       for (const pool of ["", "/", "a//b", "/a", "a/", "a b", "a{b}", "ä", "x".repeat(65), "a\n"])
         await expect(said({ pool }), pool).rejects.toThrow(ConfigError);
-      for (const id of ["", "@", "a/b", "a b", "{a}", "a\n", "x".repeat(65)]) {
+      for (const id of ["", "@", "!", "a/b", "a b", "{a}", "a\n", "x".repeat(65)]) {
         await expect(said({ member: id }), id).rejects.toThrow(ConfigError);
         await expect(said({ nonce: id }), id).rejects.toThrow(ConfigError);
       }
       await expect(store.setLimits("a b", "")).rejects.toThrow(ConfigError);
       await expect(store.setLimits("a", "x".repeat(65_537))).rejects.toThrow(ConfigError);
-      await expect(said({ size: 0 })).rejects.toThrow(ConfigError);
       await expect(said({ level: -1 })).rejects.toThrow(ConfigError);
       await expect(said({ sequence: 0 })).rejects.toThrow(ConfigError);
-      const demand = { entitled: 0.5, held: 0, wanted: 0 };
-      await expect(said({ demand })).rejects.toThrow(ConfigError);
+      await expect(said({ held: PARTS + 1 })).rejects.toThrow(ConfigError);
+      await expect(said({ wanted: 0.5 })).rejects.toThrow(ConfigError);
+      const timing = { ...DEFAULT_TIMING, staleMs: 5000 };
+      await expect(said({ timing })).rejects.toThrow(ConfigError);
     });
   });
 }

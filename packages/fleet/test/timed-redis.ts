@@ -2,17 +2,22 @@
 import type { Clock } from "@sluice/core";
 import { VirtualClock } from "@sluice/core/testing";
 import type { RedisClient } from "../src/store/redis-options.ts";
+import { ledgerKeys } from "../src/store/redis-arguments.ts";
 import { redisStore } from "../src/store/redis-store.ts";
 import type { StoreUnderTest } from "./pool-store-contract.ts";
 
-/** Stands before a script: its TIME is the last argument, in milliseconds. */
+/** Stands before a script: its TIME, in milliseconds, and its run id are the last two arguments. */
 const WITH_TIME = `
 local server = redis
 local redis = setmetatable({
   call = function(name, ...)
     if name ~= "TIME" then return server.call(name, ...) end
-    local ms = tonumber(ARGV[#ARGV])
+    local ms = tonumber(ARGV[#ARGV - 1])
     return {string.format("%.0f", math.floor(ms / 1000)), string.format("%.0f", ms % 1000 * 1000 + 999)}
+  end,
+  pcall = function(name, ...)
+    if name ~= "INFO" then return server.pcall(name, ...) end
+    return "# Server\\r\\nrun_id:" .. ARGV[#ARGV] .. "\\r\\n"
   end,
 }, {__index = server})
 `;
@@ -38,32 +43,41 @@ export class StoreClock implements Clock {
   }
 }
 
-/** A client whose scripts see the time of `clock`. */
-function timedClient(client: RedisClient, clock: Clock): RedisClient {
+/** A client whose scripts see the time of `clock`, on a server that is in its `run`th run. */
+function timedClient(client: RedisClient, clock: Clock, run: () => number): RedisClient {
   return {
     evalsha: () => Promise.reject(new Error("NOSCRIPT it has another text here")),
     eval: (script, keyCount, ...words) =>
-      client.eval(WITH_TIME + script, keyCount, ...words, String(Math.floor(clock.now()))),
+      client.eval(
+        WITH_TIME + script,
+        keyCount,
+        ...words,
+        String(Math.floor(clock.now())),
+        String(run()),
+      ),
   };
 }
 
 /** A store on a real server and a clock of ours. The client stays the caller's. */
 export function timedStore(
-  client: RedisClient & { del(...keys: string[]): Promise<number> },
+  client: RedisClient & {
+    del(...keys: string[]): Promise<number>;
+    hdel(key: string, field: string): Promise<number>;
+  },
   clock: StoreClock = new StoreClock(),
 ): StoreUnderTest {
+  let run = 1;
   return {
-    store: redisStore({ client: timedClient(client, clock), timeoutMs: 10_000 }),
+    store: redisStore({ client: timedClient(client, clock, () => run), timeoutMs: 10_000 }),
     pass: (ms) => clock.advance(ms),
     setBack: (ms) => clock.setBack(ms),
-    forget: async (pool) => {
-      await client.del(...keysOf(pool));
+    forget: async (pool, member) => {
+      if (member === undefined) await client.del(...ledgerKeys(pool));
+      else await client.hdel(ledgerKeys(pool)[0] ?? "", member);
+    },
+    restart: () => {
+      run++;
     },
     close: () => Promise.resolve(),
   };
-}
-
-/** Every key that a pool may have. */
-export function keysOf(pool: string): string[] {
-  return ["members", "level", "limits"].map((what) => `sluice:{${pool}}:${what}`);
 }

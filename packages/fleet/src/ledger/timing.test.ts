@@ -1,7 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { checkTiming, DEFAULT_TIMING } from "./timing.ts";
+import { checkTiming, DEFAULT_TIMING, ledgerTimes } from "./timing.ts";
 import type { Timing } from "./timing.ts";
 
 test("the defaults are accepted as they are", () => {
@@ -16,13 +16,16 @@ const refused: readonly (readonly [Partial<Timing>, RegExp])[] = [
   [{ staleMs: 86_400_001 }, /^staleMs is 86400001; /],
   [{ timeoutMs: -250 }, /^timeoutMs is -250; /],
   [
-    { leaseMs: 2999 },
-    /^leaseMs is 2999; it must be at least 4 × \(syncIntervalMs \+ timeoutMs\), 3000$/,
+    { leaseMs: 3749 },
+    /^leaseMs is 3749; it must be at least 5 × \(syncIntervalMs \+ timeoutMs\), 3750$/,
   ],
-  [{ timeoutMs: 751 }, /^leaseMs is 5000; it must be at least .*, 5004$/],
-  [{ syncIntervalMs: 1001 }, /^leaseMs is 5000; it must be at least .*, 5004$/],
-  [{ staleMs: 6249 }, /^staleMs is 6249; it must be at least 1.25 × leaseMs, 6250$/],
-  [{ leaseMs: 5201 }, /^staleMs is 6500; it must be at least 1.25 × leaseMs, 6501.25$/],
+  [{ timeoutMs: 501 }, /^leaseMs is 5000; it must be at least .*, 5005$/],
+  [{ syncIntervalMs: 751 }, /^leaseMs is 5000; it must be at least .*, 5005$/],
+  [
+    { staleMs: 5999 },
+    /^staleMs is 5999; it must be at least 1.05 × leaseMs \+ syncIntervalMs \+ timeoutMs, 6000$/,
+  ],
+  [{ leaseMs: 5477 }, /^staleMs is 6500; it must be at least .*, 6501$/],
 ];
 
 test.each(refused)("%j is refused with the reason", (part, message) => {
@@ -32,12 +35,12 @@ test.each(refused)("%j is refused with the reason", (part, message) => {
 });
 
 const accepted: readonly Partial<Timing>[] = [
-  { leaseMs: 3000 },
-  { timeoutMs: 750 },
-  { syncIntervalMs: 1000 },
-  { staleMs: 6250 },
+  { leaseMs: 3750 },
+  { timeoutMs: 500 },
+  { syncIntervalMs: 750 },
+  { staleMs: 6000 },
   { staleMs: 86_400_000 },
-  { syncIntervalMs: 1, timeoutMs: 1, leaseMs: 8, staleMs: 10 },
+  { syncIntervalMs: 1, timeoutMs: 1, leaseMs: 10, staleMs: 13 },
 ];
 
 test.each(accepted)("%j is just within what is possible", (part) => {
@@ -54,15 +57,25 @@ test.each(Object.keys(DEFAULT_TIMING))("a timing without %s is refused", (name) 
   expect(() => checkTiming(without as typeof DEFAULT_TIMING)).toThrow(`${name} is undefined`);
 });
 
-test("whatever is accepted leaves room for four failed syncs in a lease and for clocks that drift", () => {
+test("whatever is accepted leaves room for a hand-over in a lease and for clocks that drift by 5 %", () => {
   const ms = fc.integer({ min: 1, max: 20_000 });
   const timings = fc.record({ syncIntervalMs: ms, leaseMs: ms, staleMs: ms, timeoutMs: ms });
   fc.assert(
     fc.property(timings, (timing) => {
       const { syncIntervalMs, leaseMs, staleMs, timeoutMs } = timing;
-      const isSound = leaseMs >= 4 * (syncIntervalMs + timeoutMs) && staleMs >= 1.25 * leaseMs;
+      const gapMs = syncIntervalMs + timeoutMs;
+      const isSound = leaseMs >= 5 * gapMs && staleMs >= 1.05 * leaseMs + gapMs;
       if (isSound) expect(checkTiming(timing)).toBe(timing);
       else expect(() => checkTiming(timing)).toThrow(ConfigError);
     }),
   );
+});
+
+test("the times of the ledger follow from the timing", () => {
+  expect(ledgerTimes(DEFAULT_TIMING)).toEqual({
+    gapMs: 750,
+    learningMs: 6000,
+    silentMs: 1500,
+    overdueMs: 2500,
+  });
 });

@@ -1,74 +1,48 @@
 import { expect, test } from "vitest";
-import { PARTS } from "../store/pool-store.ts";
-import type { SyncReply, SyncRequest } from "../store/pool-store.ts";
+import { PARTS } from "../ledger/parts.ts";
+import type { SyncReply } from "../store/pool-store.ts";
 import { checkReply } from "./check-reply.ts";
+import { told } from "../../test/replies.ts";
 
-const SENSE = {
-  kind: "counted",
-  verdict: "agree",
-  size: 3,
-  live: 3,
-  rank: 2,
-  roster: "1",
-  storeMs: 1_000_000,
-  parts: undefined,
-  saved: undefined,
-  limits: undefined,
-} as const satisfies SyncReply;
-
-const REQUEST: SyncRequest = {
-  pool: "pool",
-  member: "a",
-  nonce: "n",
-  sequence: 1,
-  size: undefined,
-  level: undefined,
-  limitsVersion: 0,
-  demand: undefined,
-  times: { staleMs: 1300, learningMs: 1100, resumeTtlMs: 0 },
-};
-const BY_DEMAND = { ...REQUEST, demand: { entitled: 0, held: 0, wanted: 0 } };
-
-const accepted: readonly (readonly [object, SyncRequest])[] = [
-  [{}, REQUEST],
-  [{ verdict: "disagree", size: 5 }, REQUEST],
-  [{ verdict: "disagree", size: 1 }, REQUEST],
-  [{ parts: 0 }, BY_DEMAND],
-  [{ parts: PARTS }, BY_DEMAND],
+const accepted: readonly object[] = [
+  {},
+  { told: 0, fair: 0 },
+  { told: PARTS, fair: PARTS },
+  { members: 3, rank: 2 },
+  { rank: undefined },
 ];
 
-test.each(accepted)("%j is sense", (part, request) => {
-  const reply: SyncReply = { ...SENSE, ...part };
-  expect(checkReply(reply, request)).toBe(reply);
+test.each(accepted)("%j is sense", (part) => {
+  const reply: SyncReply = { ...told(PARTS), ...part };
+  expect(checkReply(reply)).toBe(reply);
 });
 
-test("a refusal is sense", () => {
-  expect(checkReply({ kind: "refused" }, BY_DEMAND)).toEqual({ kind: "refused" });
+test("a refusal and a late sync are sense", () => {
+  for (const reply of [{ kind: "late" }, { kind: "refused", why: "id-taken" }] as const)
+    expect(checkReply(reply)).toBe(reply);
 });
 
-const refused: readonly (readonly [object, SyncRequest, string])[] = [
-  [{ verdict: "maybe" }, REQUEST, "verdict is maybe"],
-  [{ size: 1 }, REQUEST, "size is 1"],
-  [{ size: 0, live: 0, rank: 0 }, REQUEST, "live is 0"],
-  [{ verdict: "disagree", size: 0 }, REQUEST, "size is 0"],
-  [{ verdict: "disagree", size: Number.NaN }, REQUEST, "size is NaN"],
-  [{ live: 2.5, size: 2.5 }, REQUEST, "live is 2.5"],
-  [{ live: "3" }, REQUEST, "live is 3"],
-  [{ live: 1e300, size: 1e300 }, REQUEST, "live is 1e+300"],
-  [{ live: undefined, size: undefined }, REQUEST, "live is undefined"],
-  [{ rank: 3 }, REQUEST, "rank is 3"],
-  [{ rank: -1 }, REQUEST, "rank is -1"],
-  [{ storeMs: Number.NaN }, REQUEST, "storeMs is NaN"],
-  [{ storeMs: undefined }, REQUEST, "storeMs is undefined"],
-  [{ parts: PARTS + 1 }, BY_DEMAND, "parts is 1000000001"],
-  [{ parts: -1 }, BY_DEMAND, "parts is -1"],
-  [{ parts: 0.5 }, BY_DEMAND, "parts is 0.5"],
-  [{ parts: undefined }, BY_DEMAND, "parts is undefined"],
+const refused: readonly (readonly [object, string])[] = [
+  [{ kind: "refused", why: "mood" }, "why is mood"],
+  [{ kind: "other" }, "kind is other"],
+  [{ told: PARTS + 1 }, "told is 1000000001"],
+  [{ told: -1 }, "told is -1"],
+  [{ told: 0.5 }, "told is 0.5"],
+  [{ told: undefined }, "told is undefined"],
+  [{ told: "5" }, "told is 5"],
+  [{ fair: Number.NaN }, "fair is NaN"],
+  [{ isRenewed: "yes" }, "isRenewed is yes"],
+  [{ members: 0 }, "members is 0"],
+  [{ rank: 1 }, "rank is 1"],
+  [{ rank: -1 }, "rank is -1"],
+  [{ learningMs: -1 }, "learningMs is -1"],
+  [{ storeMs: Number.NaN }, "storeMs is NaN"],
+  [{ limitsVersion: undefined }, "limitsVersion is undefined"],
 ];
 
-test.each(refused)("%j is nonsense", (part, request, message) => {
-  const reply = { ...SENSE, ...part };
-  expect(() => checkReply(reply, request)).toThrow(
+test.each(refused)("%j is nonsense", (part, message) => {
+  const reply = { ...told(PARTS), ...part } as SyncReply;
+  expect(() => checkReply(reply)).toThrow(
     expect.objectContaining({
       code: "STORE",
       message: `the store answered nonsense: ${message}`,

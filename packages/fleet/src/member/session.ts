@@ -79,8 +79,8 @@ export class MemberSession {
   onDue(nowMs: number, condition: () => Condition): Due {
     const sent = this.#inFlight;
     let changes: readonly MembershipChange[] = [];
-    const isLate =
-      sent !== undefined && !sent.isLate && nowMs >= sent.sentAtMs + this.#timing.timeoutMs;
+    // Also if the next sync is due before the timeout: no reply can count after that.
+    const isLate = sent !== undefined && !sent.isLate && nowMs >= this.dueAtMs;
     if (isLate) {
       this.#inFlight = { ...sent, isLate };
       changes = this.membership.onFailure(sent.sentAtMs, nowMs);
