@@ -19,9 +19,11 @@ local NONE, LEFT = -1, math.huge
 -- Entries whose end is looked at in one step, so that a step stays short after many deaths.
 local DUE_MAX = 256
 local LEVEL_WINDOW_MS = 2000
+-- Ages are refreshed this often, not at every sync. The keys live as much longer.
+local REFRESH_MS = 1000
 
-local RECORD = "<ddddddddddddddddddd"
-local RECORD_BYTES = 19 * 8
+local RECORD = "<ddddddddddddddddddddd"
+local RECORD_BYTES = 21 * 8
 local ENTRY = "<ddddddddddd"
 local ENTRY_BYTES = 11 * 8
 
@@ -63,7 +65,7 @@ local function newPool(wanted)
     count = 0, members = 0, promised = 0, returning = 0, lent = 0, extra = 0,
     askedSince = 0, askedNow = 0, askedBefore = 0,
     headAt = -1e9, headJoined = 0, headNeed = 0,
-    levelSince = 0, levelNow = NONE, levelBefore = NONE,
+    levelSince = 0, levelNow = NONE, levelBefore = NONE, savedLevel = NONE, refreshedAt = -math.huge,
   }
   redis.call("DEL", MEMBERS, DUE, RANKS)
   redis.call("HSET", MEMBERS, "!", timingText(wanted))
@@ -73,7 +75,7 @@ local function readPool(packed)
   local p = {}
   p.wall, p.now, p.learningUntil, p.changedAt, p.count, p.members, p.promised, p.returning, p.lent,
     p.extra, p.askedSince, p.askedNow, p.askedBefore, p.headAt, p.headJoined, p.headNeed, p.levelSince,
-    p.levelNow, p.levelBefore = struct.unpack(RECORD, packed)
+    p.levelNow, p.levelBefore, p.savedLevel, p.refreshedAt = struct.unpack(RECORD, packed)
   p.run = string.sub(packed, RECORD_BYTES + 1)
   return p
 end
@@ -81,7 +83,7 @@ end
 local function packedPool(p)
   return struct.pack(RECORD, p.wall, p.now, p.learningUntil, p.changedAt, p.count, p.members, p.promised,
     p.returning, p.lent, p.extra, p.askedSince, p.askedNow, p.askedBefore, p.headAt, p.headJoined,
-    p.headNeed, p.levelSince, p.levelNow, p.levelBefore) .. p.run
+    p.headNeed, p.levelSince, p.levelNow, p.levelBefore, p.savedLevel, p.refreshedAt) .. p.run
 end
 
 local function readEntry(packed)
@@ -178,6 +180,10 @@ local function endPromise(id, e)
   return e
 end
 
+local function isRefreshDue()
+  return wall - pool.refreshedAt >= REFRESH_MS or wall < pool.refreshedAt
+end
+
 -- Begins a step for one member. Answers its entry, if there is one, and whether the pool is new.
 local function open(id, wanted)
   local found = redis.call("HMGET", MEMBERS, "!", "@", id)
@@ -202,9 +208,12 @@ local function open(id, wanted)
   end
   -- The header, and the record unless it is written for the first time, are no entries.
   local entries = redis.call("HLEN", MEMBERS) - (isNew and 1 or 2)
-  if entries ~= pool.count or redis.call("ZCARD", DUE) ~= pool.count then
+  if entries ~= pool.count then
     recount()
     startLearning()
+  elseif isRefreshDue() and redis.call("ZCARD", DUE) ~= pool.count then
+    -- Only the index was lost: without it no promise would end.
+    recount()
   end
   local mine = not isNew and found[3] and readEntry(found[3]) or nil
   for _, other in ipairs(redis.call("ZRANGEBYSCORE", DUE, "-inf", "(" .. text(pool.now), "LIMIT", 0, DUE_MAX)) do
@@ -225,12 +234,17 @@ local function open(id, wanted)
   return mine, isNew
 end
 
-local function save()
-  redis.call("HSET", MEMBERS, "@", packedPool(pool))
-  local keptMs = text(2 * times.stale)
+local function expireMembers()
+  local keptMs = text(2 * times.stale + REFRESH_MS)
   redis.call("PEXPIRE", MEMBERS, keptMs)
   redis.call("PEXPIRE", DUE, keptMs)
   redis.call("PEXPIRE", RANKS, keptMs)
+end
+
+-- Ends a step that changes no entry.
+local function save()
+  redis.call("HSET", MEMBERS, "@", packedPool(pool))
+  expireMembers()
 end
 
 -- The saved level, unless it has run out.

@@ -115,16 +115,21 @@ end
 if level then pool.levelNow = math.max(level, pool.levelNow) end
 local running = math.max(pool.levelNow, pool.levelBefore)
 local foundLevel, foundLeft = "", ""
-if isFirst or resumeTtlMs > 0 then
+if isFirst then
   local saved, left = savedLevel()
-  if isFirst and running ~= NONE and pool.members > 1 then
+  if running ~= NONE and pool.members > 1 then
     foundLevel, foundLeft = text(running), "running"
-  elseif isFirst and saved then
+  elseif saved then
     foundLevel, foundLeft = text(saved), left
   end
-  if resumeTtlMs > 0 and running ~= NONE then
+end
+local isDue = isRefreshDue()
+if resumeTtlMs > 0 and (isDue or (running ~= NONE and running ~= pool.savedLevel)) then
+  pool.savedLevel = running
+  local saved, left = savedLevel()
+  if running ~= NONE then
     saveLevel(running, "crash", resumeTtlMs)
-  elseif resumeTtlMs > 0 and saved then
+  elseif saved then
     saveLevel(saved, left, resumeTtlMs)
   end
 end
@@ -138,7 +143,7 @@ if ARGV[13] == "1" and known > version then
   version = known
   redis.call("HSET", LIMITS, "version", text(version), "text", ARGV[14], "until", text(wall + limitsKeptMs))
   redis.call("PEXPIRE", LIMITS, text(limitsKeptMs))
-elseif version > 0 then
+elseif version > 0 and isDue then
   redis.call("HSET", LIMITS, "until", text(wall + limitsKeptMs))
   redis.call("PEXPIRE", LIMITS, text(limitsKeptMs))
 end
@@ -147,8 +152,10 @@ local isNewer = version > known
 local isSettled = pool.now - pool.changedAt > times.stale
 local rank = ""
 if isSettled and ARGV[10] == "1" then rank = text(redis.call("ZRANK", RANKS, id)) end
-write(id, mine)
-save()
+if isDue then pool.refreshedAt = wall end
+redis.call("HSET", MEMBERS, id, packedEntry(mine), "@", packedPool(pool))
+redis.call("ZADD", DUE, text(dueAt(mine)), id)
+if isDue then expireMembers() end
 return {
   "told", text(told), isRenewed and "1" or "0", reason, text(fair), text(pool.members),
   text(math.max(0, learningLeft)), isSettled and "1" or "0", rank, text(wall), pool.run ~= "" and "1" or "0",

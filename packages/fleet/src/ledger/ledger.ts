@@ -61,6 +61,8 @@ export interface LedgerState {
   head: { atMs: number; joinedAtMs: number; need: number };
   /** What members report of their ramps; empty when the last one has left. */
   level: LevelWindow;
+  /** The level that was saved last, and the wall clock when everything with an age was last refreshed. */
+  saved: { level: number | undefined; refreshedAtMs: number };
   readonly entries: Map<string, Entry>;
 }
 
@@ -274,6 +276,7 @@ function newState(wallMs: number, runId: string, timing: Timing): LedgerState {
     asked: { sinceMs: 0, now: 0, before: 0 },
     head: { ...NO_HEAD },
     level: newLevelWindow(),
+    saved: { level: undefined, refreshedAtMs: Number.NEGATIVE_INFINITY },
     entries: new Map(),
   };
 }

@@ -4,6 +4,7 @@ import { Ledger } from "../ledger/ledger.ts";
 import { reportLevel } from "../ledger/running-level.ts";
 import { checkLeave, checkLimits, checkSync } from "./check-request.ts";
 import type {
+  KnownLimits,
   LeaveReason,
   LeaveRequest,
   PoolLimits,
@@ -12,6 +13,9 @@ import type {
   SyncReply,
   SyncRequest,
 } from "./pool-store.ts";
+
+/** How often the ages of a level and of limits are refreshed: at every sync would cost Redis a fifth more. */
+const REFRESH_MS = 1000;
 
 /** Limits that are set for a pool without members are kept for one day. */
 export const LIMITS_TTL_MS = 86_400_000;
@@ -105,9 +109,16 @@ export class MemoryStore implements PoolStore {
     if (reply.kind !== "told") return reply;
     const running = reportLevel(state.level, request.level, state.nowMs);
     const saved = request.isFirst ? savedLevel(pool, running, state.members > 1) : undefined;
-    keepLevel(pool, running, wallMs + resumeTtlMs, resumeTtlMs > 0);
-    const keptUntilMs = wallMs + Math.max(resumeTtlMs, 2 * timing.staleMs);
-    const limits = keepLimits(pool, request, keptUntilMs);
+    const sinceMs = wallMs - state.saved.refreshedAtMs;
+    const isDue = sinceMs >= REFRESH_MS || sinceMs < 0;
+    if (isDue) state.saved.refreshedAtMs = wallMs;
+    if (resumeTtlMs > 0 && (isDue || (running !== undefined && running !== state.saved.level))) {
+      state.saved.level = running;
+      keepLevel(pool, running, wallMs + resumeTtlMs);
+    }
+    const untilMs = wallMs + Math.max(resumeTtlMs, 2 * timing.staleMs);
+    keepLimits(pool, request.limits, { untilMs, isDue });
+    const { limits } = pool;
     return {
       ...reply,
       rank: request.needsRank && reply.isSettled ? pool.ledger.rankOf(state, id) : undefined,
@@ -190,24 +201,21 @@ function savedLevel(
 }
 
 /** Without a running level the saved one stays as it was left. */
-function keepLevel(
-  pool: Pool,
-  running: number | undefined,
-  untilMs: number,
-  isKept: boolean,
-): void {
-  if (!isKept) return;
+function keepLevel(pool: Pool, running: number | undefined, untilMs: number): void {
   if (running !== undefined) pool.level = { level: running, left: "crash", untilMs };
   else if (pool.level !== undefined) pool.level = { ...pool.level, untilMs };
 }
 
-/** A member teaches a store what the store has lost. */
-function keepLimits(pool: Pool, { limits }: SyncRequest, untilMs: number): Limits | undefined {
-  const { version, text } = limits;
-  const isLost = text !== undefined && version > (pool.limits?.version ?? 0);
-  if (isLost) pool.limits = { version, text, untilMs };
-  else if (pool.limits !== undefined) pool.limits = { ...pool.limits, untilMs };
-  return pool.limits;
+/** A member teaches a store the limits that the store has lost. */
+function keepLimits(
+  pool: Pool,
+  { version, text }: KnownLimits,
+  { untilMs, isDue }: { readonly untilMs: number; readonly isDue: boolean },
+): void {
+  const known = pool.limits;
+  if (text !== undefined && version > (known?.version ?? 0))
+    pool.limits = { version, text, untilMs };
+  else if (isDue && known !== undefined) pool.limits = { ...known, untilMs };
 }
 
 function settled<T>(work: () => T): Promise<T> {
