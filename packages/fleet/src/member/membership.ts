@@ -140,10 +140,11 @@ export class Membership {
     return isWithoutStore(this.#state) ? this.#unleased : undefined;
   }
 
-  /** Parts of the ceiling that a member without a lease may use by itself, or 0. */
+  /** What the member may be told at once by an empty store, in parts; 0 if it must not exceed its share. */
   get safeShare(): number {
-    const { maxMembers, onStoreLoss } = this.#rules;
-    return onStoreLoss === "closed" ? 0 : equalShare(Math.max(maxMembers, this.#state.size));
+    const { maxMembers, onStoreLoss, joinOn } = this.#rules;
+    const isUsed = onStoreLoss !== "closed" || joinOn === "safe-share";
+    return isUsed ? equalShare(Math.max(maxMembers, this.#state.size)) : 0;
   }
 
   /** A sync is sent: releases what was asked back, and answers what is still used. */

@@ -1,7 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DEFAULT_TIMING } from "../membership/timing.ts";
+import { DEFAULT_TIMING } from "../ledger/timing.ts";
 import type { PoolStore } from "../store/pool-store.ts";
 import { readFleetOptions } from "./fleet-options.ts";
 import type { FleetOptions, FleetSettings } from "./fleet-options.ts";
@@ -27,12 +27,16 @@ function errorOf(options: unknown): unknown {
   }
 }
 
+const NO_MAX_MEMBERS =
+  "maxMembers is not set: while the store is lost each process has 1/64 of the rate; set it to the most processes that you run";
+
 test("a member with a store has the defaults of the design", () => {
   expect(read({ store })).toEqual({
     pool: "shop/orders",
     member: undefined,
     rateLimit: readRateLimit(rateLimit),
     store,
+    redis: undefined,
     replicas: undefined,
     division: "rotate",
     pacing: "smooth",
@@ -41,14 +45,15 @@ test("a member with a store has the defaults of the design", () => {
       maxMembers: 64,
       onStoreLoss: "safe-share",
       joinOn: "agreement",
-      share: "equal",
+      share: "demand",
+      needsRank: false,
     },
-    warnings: [],
+    warnings: [NO_MAX_MEMBERS],
   });
 });
 
 test("every option is read", () => {
-  const timing = { syncIntervalMs: 100, leaseMs: 1000, staleMs: 1300, timeoutMs: 50 };
+  const timing = { syncIntervalMs: 100, leaseMs: 1000, staleMs: 1300, timeoutMs: 60 };
   const options: FleetOptions = {
     pool: "p",
     member: "m-1",
@@ -73,8 +78,21 @@ test("every option is read", () => {
       onStoreLoss: "closed",
       joinOn: "safe-share",
       share: "demand",
+      needsRank: true,
     },
   });
+});
+
+test("a store may be named by its address or by the options of redisStore", () => {
+  const url = "redis://127.0.0.1:6379";
+  expect(read({ store: url })).toMatchObject({ store: undefined, redis: { url } });
+  expect(read({ store: { url, timeoutMs: 300 } })).toMatchObject({ redis: { url, timeoutMs: 300 } });
+});
+
+test("a rate that no store and no number of processes divides is refused", () => {
+  expect(errorOf({ pool: "p", rateLimit })).toMatch(
+    /^store and replicas are both missing, so every process would have the whole rate; name a store /,
+  );
 });
 
 test("times that are not given are the usual ones", () => {
@@ -113,14 +131,13 @@ test.each<[object, string]>([
   ],
   [
     { rateLimit: { max: 5, store: redis }, store },
-    "store and rateLimit.store are both there; one store must do",
+    "store and rateLimit.store are both there; name one store",
   ],
-  [{ share: "demand" }, 'share is "demand"; it must be equal where there is no store'],
   [{ share: "demand", replicas: 2 }, 'share is "demand"; it must be equal where there is no store'],
-  [{ onStoreLoss: "open" }, "onStoreLoss is there without a store; it must not be"],
-  [{ joinOn: "safe-share" }, "joinOn is there without a store; it must not be"],
+  [{ onStoreLoss: "open", replicas: 1 }, "onStoreLoss is there without a store; it must not be"],
+  [{ joinOn: "safe-share", replicas: 1 }, "joinOn is there without a store; it must not be"],
   [{ maxMembers: 3, replicas: 3 }, "maxMembers is there without a store; it must not be"],
-  [{ timing: {} }, "timing is there without a store; it must not be"],
+  [{ timing: {}, replicas: 1 }, "timing is there without a store; it must not be"],
   [
     { replicas: 6, division: "floor", rateLimit: { max: 5 } },
     "replicas is 6; it must be at most max, 5, with division floor: all would get nothing",
@@ -130,7 +147,7 @@ test.each<[object, string]>([
 });
 
 const NO_STORE =
-  "store is no store; it must be one that redisStore({ url }) returns, or a MemoryStore";
+  'store is no store; it must be an address such as "redis://127.0.0.1:6379", the options of redisStore, or what redisStore() or new MemoryStore() return';
 
 test.each<[object, string | RegExp]>([
   [{ pool: undefined }, "pool is missing; it must be a name"],
@@ -138,9 +155,9 @@ test.each<[object, string | RegExp]>([
   [{ pool: 5 }, "pool is 5; it must be a text that is not empty"],
   [{ member: "a/b" }, /^the member is called "a\/b"; it must be /],
   [{ store: {} }, NO_STORE],
-  [{ store: "redis://:secret@h" }, NO_STORE],
+  [{ store: { password: "secret" } }, NO_STORE],
   [{ replicas: 0 }, "replicas is 0; it must be a whole number from 1 to 1000000"],
-  [{ store, maxMembers: 0 }, "maxMembers is 0; it must be a whole number from 1 to 1000000"],
+  [{ store, maxMembers: 0 }, "maxMembers is 0; it must be a whole number from 1 to 1000"],
   [{ store, maxMembers: "64" }, /^maxMembers is "64"; /],
   [{ division: "round" }, 'division is "round"; it must be rotate or floor'],
   [{ pacing: "smoth" }, 'pacing is "smoth"; it must be epoch or smooth; did you mean smooth?'],
@@ -179,30 +196,30 @@ test("options that stand elsewhere are named by their place", () => {
 });
 
 const ALONE =
-  "rateLimit is for this process alone: each of several would have all of it; name a store, or replicas";
+  "rateLimit.store is memory: each of several processes would have the whole rate; name a Redis server, or replicas";
+
+const SMALL =
+  "rateLimit.max is 63, less than maxMembers, 64: a safe share is less than one token a second";
 
 test.each<[object, string[]]>([
-  [{}, [ALONE]],
   [{ rateLimit: { max: 1000, store: { inMemoryStore: {} } } }, [ALONE]],
   [{ replicas: 1 }, []],
-  [{ store }, []],
-  [{ rateLimit: { max: 1000, store: redis } }, []],
+  [{ store }, [NO_MAX_MEMBERS]],
+  [{ store, maxMembers: 8 }, []],
+  [{ rateLimit: { max: 1000, store: redis } }, [NO_MAX_MEMBERS]],
   [
     { replicas: 2, rateLimit: { max: 1000, resumedRampUp: true } },
     ["rateLimit.resumedRampUp has no effect without a store that outlives the process"],
   ],
-  [{ store, rateLimit: { max: 1000, resumedRampUp: true } }, []],
-  [
-    { store, rateLimit: { max: 63 } },
-    ["rateLimit.max is 63, less than maxMembers, 64: a safe share is less than one token a second"],
-  ],
-  [{ store, rateLimit: { max: 64 } }, []],
+  [{ store, maxMembers: 8, rateLimit: { max: 1000, resumedRampUp: true } }, []],
+  [{ store, maxMembers: 64, rateLimit: { max: 63 } }, [SMALL]],
+  [{ store, maxMembers: 64, rateLimit: { max: 64 } }, []],
   [{ store, maxMembers: 10, rateLimit: { max: 63 } }, []],
-  // Who has no use for a safe share need not fear a small one.
+  // A safe share that is never used may be small.
   [{ store, rateLimit: { max: 63 }, onStoreLoss: "closed" }, []],
   [
     { store, rateLimit: { max: 63 }, onStoreLoss: "closed", joinOn: "safe-share" },
-    ["rateLimit.max is 63, less than maxMembers, 64: a safe share is less than one token a second"],
+    [NO_MAX_MEMBERS, SMALL],
   ],
   [{ replicas: 6, rateLimit: { max: 5 } }, []],
 ])("what may not be meant is told: %#", (options, warnings) => {
@@ -219,7 +236,7 @@ test("any options give settings or a ConfigError", () => {
   const keys = ["pool", "member", "rateLimit", "store", "replicas", "share", "division"];
   const more = ["pacing", "maxMembers", "onStoreLoss", "joinOn", "timing"];
   const options = fc.dictionary(fc.constantFrom(...keys, ...more), value, { maxKeys: 4 });
-  const named = options.map((given) => ({ pool: "p", rateLimit, ...given }));
+  const named = options.map((given) => ({ pool: "p", rateLimit, replicas: 1, ...given }));
   let readable = 0;
   fc.assert(
     fc.property(fc.oneof(named, options, fc.jsonValue()), (given) => {
