@@ -9,8 +9,8 @@ export { DuplicateMemberError } from "./limiter/duplicate-member-error.ts";
 
 // Where members meet.
 export { MemoryStore } from "./store/memory-store.ts";
-export { redisStore } from "./store/redis-store.ts";
-export type { RedisStoreOptions } from "./store/redis-options.ts";
+export { redisStore } from "./store/redis/store.ts";
+export type { RedisStoreOptions } from "./store/redis/options.ts";
 export { StoreError } from "./store/store-error.ts";
 export type {
   LeaveReason,

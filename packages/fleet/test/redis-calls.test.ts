@@ -3,8 +3,8 @@ import { ConfigError } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { expect, test, vi } from "vitest";
 import type { SyncRequest } from "../src/store/pool-store.ts";
-import type { RedisClient } from "../src/store/redis-options.ts";
-import { redisStore } from "../src/store/redis-store.ts";
+import type { RedisClient } from "../src/store/redis/options.ts";
+import { redisStore } from "../src/store/redis/store.ts";
 import { StoreError } from "../src/store/store-error.ts";
 
 const SYNC: SyncRequest = {

@@ -8,8 +8,8 @@ import { nextTurn, systemTimer } from "@sluice/core/system";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, test } from "vitest";
 import type { PoolStore, SyncReply, SyncRequest } from "../src/store/pool-store.ts";
-import type { RedisStoreOptions } from "../src/store/redis-options.ts";
-import { redisStore } from "../src/store/redis-store.ts";
+import type { RedisStoreOptions } from "../src/store/redis/options.ts";
+import { redisStore } from "../src/store/redis/store.ts";
 import { StoreError } from "../src/store/store-error.ts";
 import {
   NEEDS_REDIS,

@@ -1,8 +1,8 @@
 /** Redis on a clock of ours, so that what depends on time can be compared to the millisecond. */
 import type { Clock } from "@sluice/core";
 import { VirtualClock } from "@sluice/core/testing";
-import type { RedisClient } from "../src/store/redis-options.ts";
-import { redisStore } from "../src/store/redis-store.ts";
+import type { RedisClient } from "../src/store/redis/options.ts";
+import { redisStore } from "../src/store/redis/store.ts";
 import type { StoreUnderTest } from "./pool-store-contract.ts";
 
 /** Stands before a script: its TIME is the last argument, in milliseconds. */

@@ -10,7 +10,7 @@ import { redisOptionsOf } from "../settings/redis-options-of.ts";
 import type { ReadSecret } from "../settings/secret.ts";
 import { PARTS } from "../store/pool-store.ts";
 import type { PoolStore } from "../store/pool-store.ts";
-import { redisStore } from "../store/redis-store.ts";
+import { redisStore } from "../store/redis/store.ts";
 import { StoreError } from "../store/store-error.ts";
 import { Ceiling } from "./ceiling.ts";
 import { newTally } from "./counts.ts";

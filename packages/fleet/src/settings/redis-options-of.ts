@@ -1,4 +1,4 @@
-import type { RedisStoreOptions, RedisTls } from "../store/redis-options.ts";
+import type { RedisStoreOptions, RedisTls } from "../store/redis/options.ts";
 import type { AccessSettings, TlsSettings } from "./sentinel-settings.ts";
 import type { SentinelStoreSettings, SingleSettings } from "./store-settings.ts";
 

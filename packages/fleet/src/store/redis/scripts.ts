@@ -20,6 +20,6 @@ export function loadScripts(): RedisScripts {
 }
 
 function load(name: string): RedisScript {
-  const text = readFileSync(new URL(`../../lua/${name}.lua`, import.meta.url), "utf8");
+  const text = readFileSync(new URL(`../../../lua/${name}.lua`, import.meta.url), "utf8");
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }

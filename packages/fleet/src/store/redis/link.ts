@@ -1,7 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import type { Cluster, Redis, RedisOptions } from "ioredis";
-import type { RedisClient, RedisTarget, RedisTls } from "./redis-options.ts";
-import { StoreError } from "./store-error.ts";
+import type { RedisClient, RedisTarget, RedisTls } from "./options.ts";
+import { StoreError } from "../store-error.ts";
 
 /** What is used of the library. */
 interface Ioredis {

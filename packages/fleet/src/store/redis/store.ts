@@ -1,16 +1,16 @@
 import { SluiceError } from "@sluice/core";
 import type { Timer } from "@sluice/core";
-import { checkLeave, checkLimits, checkSync } from "./check-request.ts";
-import { LIMITS_TTL_MS } from "./memory-store.ts";
-import type { LeaveRequest, PoolStore, SyncReply, SyncRequest } from "./pool-store.ts";
-import { linkClient, OwnRedis } from "./redis-link.ts";
-import type { RedisLink } from "./redis-link.ts";
-import { readRedisOptions } from "./redis-options.ts";
-import type { RedisSettings, RedisStoreOptions } from "./redis-options.ts";
-import { readLeft, readSyncReply, readVersion } from "./redis-reply.ts";
-import { loadScripts } from "./redis-scripts.ts";
-import type { RedisScript, RedisScripts } from "./redis-scripts.ts";
-import { StoreError } from "./store-error.ts";
+import { checkLeave, checkLimits, checkSync } from "../check-request.ts";
+import { LIMITS_TTL_MS } from "../memory-store.ts";
+import type { LeaveRequest, PoolStore, SyncReply, SyncRequest } from "../pool-store.ts";
+import { linkClient, OwnRedis } from "./link.ts";
+import type { RedisLink } from "./link.ts";
+import { readRedisOptions } from "./options.ts";
+import type { RedisSettings, RedisStoreOptions } from "./options.ts";
+import { readLeft, readSyncReply, readVersion } from "./reply.ts";
+import { loadScripts } from "./scripts.ts";
+import type { RedisScript, RedisScripts } from "./scripts.ts";
+import { StoreError } from "../store-error.ts";
 
 /** So much is told of what the server or the client has said. */
 const MESSAGE_MAX = 200;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { SyncRequest } from "./pool-store.ts";
-import { readLeft, readSyncReply, readVersion } from "./redis-reply.ts";
-import { StoreError } from "./store-error.ts";
+import type { SyncRequest } from "../pool-store.ts";
+import { readLeft, readSyncReply, readVersion } from "./reply.ts";
+import { StoreError } from "../store-error.ts";
 
 const ASKED: SyncRequest = {
   pool: "p",

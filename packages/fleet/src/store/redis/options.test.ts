@@ -1,7 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import { describe, expect, test } from "vitest";
-import { readRedisOptions } from "./redis-options.ts";
-import type { RedisStoreOptions } from "./redis-options.ts";
+import { readRedisOptions } from "./options.ts";
+import type { RedisStoreOptions } from "./options.ts";
 
 const AT = [{ host: "h", port: 1 }];
 const SECRET = "hunter2";

@@ -1,6 +1,6 @@
-import { PARTS } from "./pool-store.ts";
-import type { PoolLimits, SavedLevel, SyncReply, SyncRequest } from "./pool-store.ts";
-import { StoreError } from "./store-error.ts";
+import { PARTS } from "../pool-store.ts";
+import type { PoolLimits, SavedLevel, SyncReply, SyncRequest } from "../pool-store.ts";
+import { StoreError } from "../store-error.ts";
 
 /** A number of at most 16 digits, without a sign, a point or leading zeros. */
 const WHOLE = /^(?:0|[1-9]\d{0,15})$/;
