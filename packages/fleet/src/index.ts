@@ -11,6 +11,7 @@ export { DuplicateMemberError } from "./limiter/duplicate-member-error.ts";
 export { MemoryStore } from "./store/memory-store.ts";
 export { redisStore } from "./store/redis/store.ts";
 export type { RedisStoreOptions } from "./store/redis/options.ts";
+export type { RedisLibraryName } from "./store/redis/library.ts";
 export { StoreError } from "./store/store-error.ts";
 export type {
   LeaveReason,
@@ -27,7 +28,7 @@ export type { RateLimitBlock, RateLimitSettings, ResumeSettings } from "./settin
 export { inheritRateLimit } from "./settings/inherit.ts";
 export { readFleetOptions } from "./settings/fleet-options.ts";
 export type { FleetOptions, FleetSettings, PacingName } from "./settings/fleet-options.ts";
-export type { ReadSecret, SecretRef } from "./settings/secret.ts";
+export type { ReadSecret, Secret, SecretRef } from "./settings/secret.ts";
 export type { Timing } from "./membership/timing.ts";
 
 // One bucket for all threads of a process.

@@ -1,238 +1,183 @@
 import { ConfigError, requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Timer } from "@sluice/core";
 import { systemTimer } from "@sluice/core/system";
+import { LIBRARY_NAMES } from "./library.ts";
+import type { RedisLibraryName } from "./library.ts";
+import type { RedisAddress, RedisLogin, RedisTarget, RedisTls } from "./target.ts";
+import { DATABASE_MAX, parseRedisUrl, URL_SYNTAX } from "./url.ts";
 
-/** What the store needs of a client; those of ioredis and iovalkey have it. */
-export interface RedisClient {
-  evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-}
-
-interface RedisAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** Certificates and keys are PEM. The server's name is checked unless that is switched off. */
-export interface RedisTls {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  /** The name in the server's certificate, if it is not the host's. */
-  readonly serverName?: string;
-  /** Whoever answers is taken for the store: for trials only. */
-  readonly insecureSkipVerify?: boolean;
-}
-
-interface RedisSentinel {
-  readonly masterName: string;
-  readonly endpoints: readonly RedisAddress[];
-  /** Of the master; 0 unless given. */
-  readonly database?: number;
-  /** For the sentinels themselves. */
+interface LoginOptions {
+  /** Default: the URL's, else none: the user `default`. */
   readonly username?: string;
+  /** Default: the URL's, else none. */
   readonly password?: string;
+  /** Default: `true` for `rediss://`, else `false`. */
   readonly tls?: boolean | RedisTls;
 }
 
-interface RedisCluster {
-  /** Some of its nodes; the others are found. */
-  readonly nodes: readonly RedisAddress[];
-}
-
-interface RedisWaiting {
-  /** For the connection and for every command; 250 unless given. */
+interface CommonOptions {
+  /** For each call, the connection included; 1 to 60,000. @default 250 */
   readonly timeoutMs?: number;
+  /** For tests. Default: the real time. */
   readonly runtime?: { readonly timer?: Timer };
 }
 
-interface RedisLogin extends RedisWaiting {
-  readonly username?: string;
-  readonly password?: string;
-  readonly tls?: boolean | RedisTls;
+interface ConnectingOptions extends CommonOptions, LoginOptions {
+  /**
+   * The client library, by its package name or as a module: `await import("redis")`. Default: the
+   * first of ioredis, iovalkey and redis that is installed.
+   */
+  readonly library?: RedisLibraryName | object;
 }
 
-/** Where Redis is; a `client` is the caller's own, and stays open. */
-export type RedisStoreOptions =
-  /** Such as `redis://user:password@host:6379/0`, or `rediss://` with TLS. */
-  | (RedisLogin & { readonly url: string })
-  | (RedisLogin & { readonly sentinel: RedisSentinel })
-  | (RedisLogin & { readonly cluster: RedisCluster })
-  | (RedisWaiting & { readonly client: RedisClient });
-
-/** Where and how to connect. */
-export interface RedisTarget {
-  readonly kind: "single" | "sentinel" | "cluster";
-  readonly addresses: readonly RedisAddress[];
-  readonly database: number;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  readonly tls: RedisTls | undefined;
-  readonly sentinel: RedisSentinelLogin | undefined;
-}
-
-interface RedisSentinelLogin {
+interface SentinelOptions extends LoginOptions {
   readonly masterName: string;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  readonly tls: RedisTls | undefined;
+  /** One to 1,000 sentinels. `username`, `password` and `tls` beside them are for the sentinels. */
+  readonly endpoints: readonly RedisAddress[];
+  /** Of the master. @default 0 */
+  readonly database?: number;
 }
 
-/** The options once they are checked. */
+interface ClusterOptions {
+  /** Some of the nodes; the others are discovered. */
+  readonly nodes: readonly RedisAddress[];
+}
+
+/** Where Redis or Valkey is, by one of `url`, `sentinel`, `cluster` and `client`. */
+export type RedisStoreOptions =
+  /** For instance `redis://user:password@host:6379/0`; `rediss://` is with TLS. */
+  | (ConnectingOptions & { readonly url: string })
+  | (ConnectingOptions & { readonly sentinel: SentinelOptions })
+  | (ConnectingOptions & { readonly cluster: ClusterOptions })
+  /**
+   * A client of ioredis, iovalkey or node-redis. The store opens a connection of its own with the
+   * client's settings (`client.duplicate()`); the client itself is not used.
+   */
+  | (CommonOptions & { readonly client: object });
+
+/** Options once they are checked. */
 export interface RedisSettings {
-  readonly target: RedisTarget | RedisClient;
+  readonly from: { readonly target: RedisTarget } | { readonly client: object };
+  readonly library: string | object | undefined;
   readonly timeoutMs: number;
   readonly timer: Timer;
 }
 
+/**
+ * Time for one call. Raised, a member waits longer before it counts a sync as failed; lowered, a busy
+ * event loop makes more syncs fail. Half a sync interval leaves time for a second attempt.
+ */
 const TIMEOUT_MS = 250;
 const TIMEOUT_MAX_MS = 60_000;
-const PORT = 6379;
 const PORT_MAX = 65_535;
-const DATABASE = /^\/?(\d{0,4})$/;
-const DATABASE_MAX = 9999;
+/** Sentinels or nodes; more than any deployment has. */
 const ADDRESSES_MAX = 1000;
 
-/** Where Redis can be said to be. */
-const PLACES = ["url", "sentinel", "cluster", "client"];
-const WAITING_KEYS = ["timeoutMs", "runtime"];
-const LOGIN_KEYS = [...WAITING_KEYS, "username", "password", "tls"];
-const SENTINEL_KEYS = ["masterName", "endpoints", "database", "username", "password", "tls"];
+const COMMON_KEYS = ["timeoutMs", "runtime"];
+const LOGIN_KEYS = ["username", "password", "tls"];
+const CONNECTING_KEYS = [...COMMON_KEYS, ...LOGIN_KEYS, "library"];
+/** The ways to say where Redis is, and the options that go with each. */
+const KEYS = {
+  url: [...CONNECTING_KEYS, "url"],
+  sentinel: [...CONNECTING_KEYS, "sentinel"],
+  cluster: [...CONNECTING_KEYS, "cluster"],
+  client: [...COMMON_KEYS, "client"],
+} as const;
+const SENTINEL_KEYS = ["masterName", "endpoints", "database", ...LOGIN_KEYS];
+const TLS_KEYS: readonly (keyof RedisTls)[] = ["ca", "cert", "key", "serverName", "insecureSkipVerify"];
 
-/** Checks the options; a `ConfigError` says what would be right, and never a password. */
+/** Checks the options. A `ConfigError` says what is expected, and never shows a value. */
 export function readRedisOptions(options: RedisStoreOptions): RedisSettings {
   requireObject("redisStore", options);
+  requireKeys("redisStore", options, KEYS[placeIn(options)]);
   const { timeoutMs = TIMEOUT_MS, runtime = {} } = options;
   requireWhole("timeoutMs", timeoutMs, 1, TIMEOUT_MAX_MS);
-  requireKnownKeys("runtime", runtime, new Set(["timer"]));
+  requireKeys("runtime", runtime, ["timer"]);
   const { timer = systemTimer } = runtime;
-  return { target: targetOf(options), timeoutMs, timer };
-}
-
-function targetOf(options: RedisStoreOptions): RedisTarget | RedisClient {
-  const told = PLACES.filter((place) => place in options);
-  if (told.length !== 1)
-    throw new ConfigError(
-      `redisStore is told ${told.join(" and ") || "none"} of ${PLACES.join(", ")}; it must be one`,
-    );
   if ("client" in options) {
-    requireKnownKeys("redisStore", options, new Set([...WAITING_KEYS, "client"]));
-    const { client } = options;
-    requireObject("client", client);
-    if (typeof client.evalsha !== "function" || typeof client.eval !== "function")
-      throw new ConfigError("client has no evalsha; it must be one of ioredis, or like it");
-    return client;
+    requireObject("client", options.client);
+    return { from: { client: options.client }, library: undefined, timeoutMs, timer };
   }
-  const { username, password } = options;
-  requireText("username", username);
-  requireText("password", password);
-  const login = { username, password, tls: tlsOf("tls", options.tls), database: 0 };
-  if ("url" in options) {
-    requireKnownKeys("redisStore", options, new Set([...LOGIN_KEYS, "url"]));
-    const read = readUrl(options.url);
-    return {
-      ...login,
-      ...read,
-      kind: "single",
-      username: username ?? read.username,
-      password: password ?? read.password,
-      tls: login.tls ?? read.tls,
-      sentinel: undefined,
-    };
-  }
-  if ("sentinel" in options) {
-    requireKnownKeys("redisStore", options, new Set([...LOGIN_KEYS, "sentinel"]));
-    const { sentinel } = options;
-    requireObject("sentinel", sentinel);
-    requireKnownKeys("sentinel", sentinel, new Set(SENTINEL_KEYS));
-    requireText("sentinel.username", sentinel.username);
-    requireText("sentinel.password", sentinel.password);
-    const { database = 0 } = sentinel;
-    requireWhole("sentinel.database", database, 0, DATABASE_MAX);
-    if (typeof sentinel.masterName !== "string" || sentinel.masterName === "")
-      throw new ConfigError(`sentinel.masterName is not there; it must be the master's name`);
-    return {
-      ...login,
-      database,
-      kind: "sentinel",
-      addresses: addressesOf("sentinel.endpoints", sentinel.endpoints),
-      sentinel: {
-        masterName: sentinel.masterName,
-        username: sentinel.username,
-        password: sentinel.password,
-        tls: tlsOf("sentinel.tls", sentinel.tls),
-      },
-    };
-  }
-  if ("cluster" in options) {
-    requireKnownKeys("redisStore", options, new Set([...LOGIN_KEYS, "cluster"]));
-    requireObject("cluster", options.cluster);
-    requireKnownKeys("cluster", options.cluster, new Set(["nodes"]));
-    const addresses = addressesOf("cluster.nodes", options.cluster.nodes);
-    return { ...login, kind: "cluster", addresses, sentinel: undefined };
-  }
-  throw new ConfigError(`redisStore must be told one of ${PLACES.join(", ")}`);
+  const { library } = options;
+  if (typeof library === "string" && !LIBRARY_NAMES.includes(library as RedisLibraryName))
+    throw new ConfigError(`library is another text; it must be one of ${LIBRARY_NAMES.join(", ")}`);
+  return { from: { target: targetOf(options) }, library, timeoutMs, timer };
 }
 
-function readUrl(
-  text: string,
-): Pick<RedisTarget, "addresses" | "database" | "username" | "password" | "tls"> {
-  const url = parseUrl(text);
-  const [, database = ""] = DATABASE.exec(url?.pathname ?? "") ?? [undefined, undefined];
-  const isKnown = url?.protocol === "redis:" || url?.protocol === "rediss:";
-  const isPlain = url?.search === "" && url.hash === "" && DATABASE.test(url.pathname);
-  const username = decode(url?.username ?? "");
-  const password = decode(url?.password ?? "");
-  const isReadable = username !== undefined && password !== undefined;
-  if (url === undefined || !isKnown || !isPlain || url.hostname === "" || !isReadable)
-    // The text itself may hold a password.
-    throw new ConfigError(
-      "url must be redis://[user:password@]host[:port][/database], or rediss://",
-    );
+function placeIn(options: RedisStoreOptions): keyof typeof KEYS {
+  const places = Object.keys(KEYS) as (keyof typeof KEYS)[];
+  const given = places.filter((place) => place in options);
+  const [place] = given;
+  if (place !== undefined && given.length === 1) return place;
+  const found = given.length === 0 ? "none" : given.join(" and ");
+  throw new ConfigError(`redisStore has ${found} of ${places.join(", ")}; it must have one`);
+}
+
+function targetOf(options: Exclude<RedisStoreOptions, { readonly client: object }>): RedisTarget {
+  const login = loginOf("", options);
+  if ("url" in options) return singleOf(options.url, login);
+  if ("sentinel" in options) return sentinelOf(options.sentinel, login);
+  requireObject("cluster", options.cluster);
+  requireKeys("cluster", options.cluster, ["nodes"]);
+  const nodes = addressesOf("cluster.nodes", options.cluster.nodes);
+  return { ...login, kind: "cluster", nodes };
+}
+
+function singleOf(text: string, login: RedisLogin): RedisTarget {
+  const url = parseRedisUrl(text);
+  if (url === undefined) throw new ConfigError(`url is not a Redis URL; it must be ${URL_SYNTAX}`);
+  const { host, port, database = 0, username, password, isTls } = url;
   return {
-    addresses: [
-      {
-        host: url.hostname.replaceAll(/^\[|\]$/g, ""),
-        port: url.port === "" ? PORT : Number(url.port),
-      },
-    ],
-    database: Number(database),
-    username: username === "" ? undefined : username,
-    password: password === "" ? undefined : password,
-    tls: url.protocol === "rediss:" ? {} : undefined,
+    kind: "single",
+    address: { host, port },
+    database,
+    username: login.username ?? username,
+    password: login.password ?? password,
+    tls: login.tls ?? (isTls ? {} : undefined),
   };
 }
 
-function parseUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined;
+function sentinelOf(sentinel: SentinelOptions, login: RedisLogin): RedisTarget {
+  requireObject("sentinel", sentinel);
+  requireKeys("sentinel", sentinel, SENTINEL_KEYS);
+  const { masterName, endpoints, database = 0 } = sentinel;
+  requireWhole("sentinel.database", database, 0, DATABASE_MAX);
+  if (typeof masterName !== "string" || masterName === "")
+    throw new ConfigError("sentinel.masterName is missing; it must be the master's name");
+  return {
+    ...login,
+    kind: "sentinel",
+    masterName,
+    endpoints: addressesOf("sentinel.endpoints", endpoints),
+    database,
+    sentinelLogin: loginOf("sentinel.", sentinel),
+  };
 }
 
-/** Undefined if it was encoded in a way that nobody can read. */
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+function loginOf(prefix: string, { username, password, tls }: LoginOptions): RedisLogin {
+  requireText(`${prefix}username`, username);
+  requireText(`${prefix}password`, password);
+  if (tls === undefined || typeof tls === "boolean")
+    return { username, password, tls: tls === true ? {} : undefined };
+  requireObject(`${prefix}tls`, tls);
+  requireKeys(`${prefix}tls`, tls, TLS_KEYS);
+  return { username, password, tls };
 }
 
 function addressesOf(name: string, addresses: readonly RedisAddress[]): readonly RedisAddress[] {
-  requireList(name, addresses);
+  if (!Array.isArray(addresses)) throw new ConfigError(`${name} must be a list of { host, port }`);
   requireWhole(`the number of ${name}`, addresses.length, 1, ADDRESSES_MAX);
-  for (const address of addresses) {
+  for (const address of addresses as readonly RedisAddress[]) {
     requireObject(name, address);
-    requireKnownKeys(name, address, new Set(["host", "port"]));
+    requireKeys(name, address, ["host", "port"]);
     if (address.host === "") throw new ConfigError(`${name} has an empty host`);
     requireWhole(`a port of ${name}`, address.port, 1, PORT_MAX);
   }
   return addresses;
 }
 
-function tlsOf(name: string, tls: boolean | RedisTls | undefined): RedisTls | undefined {
-  if (tls === undefined || tls === false) return undefined;
-  if (tls === true) return {};
-  requireKnownKeys(name, tls, new Set(["ca", "cert", "key", "serverName", "insecureSkipVerify"]));
-  return tls;
+function requireKeys(what: string, value: object, known: readonly string[]): void {
+  requireKnownKeys(what, value, new Set(known));
 }
 
 function requireObject(what: string, value: unknown): void {
@@ -240,11 +185,6 @@ function requireObject(what: string, value: unknown): void {
   throw new ConfigError(`${what} is ${typeof value}; it must be an object`);
 }
 
-function requireList(what: string, value: unknown): void {
-  if (!Array.isArray(value)) throw new ConfigError(`${what} must be a list of { host, port }`);
-}
-
-/** Its value is never shown. */
 function requireText(what: string, value: unknown): void {
   if (value === undefined || typeof value === "string") return;
   throw new ConfigError(`${what} is ${typeof value}; it must be text`);

@@ -1,45 +1,55 @@
-import { SluiceError } from "@sluice/core";
-import type { Timer } from "@sluice/core";
 import { checkLeave, checkLimits, checkSync } from "../check-request.ts";
 import { LIMITS_TTL_MS } from "../memory-store.ts";
 import type { LeaveRequest, PoolStore, SyncReply, SyncRequest } from "../pool-store.ts";
-import { linkClient, OwnRedis } from "./link.ts";
-import type { RedisLink } from "./link.ts";
+import { openerLike, openerOf } from "./library.ts";
 import { readRedisOptions } from "./options.ts";
-import type { RedisSettings, RedisStoreOptions } from "./options.ts";
+import type { RedisStoreOptions } from "./options.ts";
+import { Redaction, secretsIn } from "./redaction.ts";
 import { readLeft, readSyncReply, readVersion } from "./reply.ts";
+import { ScriptRunner } from "./script-runner.ts";
 import { loadScripts } from "./scripts.ts";
-import type { RedisScript, RedisScripts } from "./scripts.ts";
-import { StoreError } from "../store-error.ts";
-
-/** So much is told of what the server or the client has said. */
-const MESSAGE_MAX = 200;
+import type { RedisScripts } from "./scripts.ts";
 
 /**
- * Pools in Redis: a single server, Sentinel or Cluster. Connects at the first call, and again whenever
- * the connection is lost. No call takes longer than `timeoutMs`, nothing is queued, and nothing that
- * may have been executed is sent again. `close()` ends the connection.
+ * Pools in Redis or Valkey: one server, Sentinel or Cluster. The store connects at the first call,
+ * and again at the first call after the connection is lost. A call takes at most `timeoutMs`, is
+ * never queued, and is never sent again once it may have been executed. No error contains a password.
+ *
+ * @example
+ * const store = redisStore({ url: "redis://localhost:6379" });
+ * const limiter = await joinFleet({ pool: "shop/orders", store, rateLimit: { max: 100 } });
+ * // At the end:
+ * await limiter.leave();
+ * await store.close();
  */
 export function redisStore(options: RedisStoreOptions): PoolStore {
-  return new RedisStore(readRedisOptions(options));
+  const { from, library, timeoutMs, timer } = readRedisOptions(options);
+  const open =
+    "client" in from
+      ? Promise.resolve(openerLike(from.client, timeoutMs))
+      : openerOf(from.target, { library, timeoutMs });
+  const redaction = new Redaction(secretsIn("client" in from ? optionsOf(from.client) : from.target));
+  return new RedisStore(new ScriptRunner({ open, redaction, timer, timeoutMs }));
+}
+
+/** Where client libraries keep the options of a client. */
+function optionsOf(client: object): unknown {
+  const { options, _options, startupNodes } = client as Record<string, unknown>;
+  return [options, _options, startupNodes];
 }
 
 class RedisStore implements PoolStore {
-  readonly #link: RedisLink;
-  readonly #timer: Timer;
-  readonly #timeoutMs: number;
+  readonly #runner: ScriptRunner;
   readonly #scripts: RedisScripts = loadScripts();
 
-  constructor({ target, timeoutMs, timer }: RedisSettings) {
-    this.#link = "kind" in target ? new OwnRedis(target, timeoutMs) : linkClient(target);
-    this.#timer = timer;
-    this.#timeoutMs = timeoutMs;
+  constructor(runner: ScriptRunner) {
+    this.#runner = runner;
   }
 
   async sync(request: SyncRequest): Promise<SyncReply> {
     checkSync(request);
     const { pool, member, nonce, sequence, size, level, limitsVersion, demand, times } = request;
-    const reply = await this.#run(
+    const reply = await this.#runner.run(
       this.#scripts.sync,
       [keyOf(pool, "members"), keyOf(pool, "level"), keyOf(pool, "limits")],
       [
@@ -64,7 +74,7 @@ class RedisStore implements PoolStore {
     checkLeave(request);
     const { pool, member, nonce, level, reason, resumeTtlMs } = request;
     const keys = [keyOf(pool, "members"), keyOf(pool, "level")];
-    const reply = await this.#run(this.#scripts.leave, keys, [
+    const reply = await this.#runner.run(this.#scripts.leave, keys, [
       member,
       nonce,
       level,
@@ -77,74 +87,15 @@ class RedisStore implements PoolStore {
   async setLimits(pool: string, text: string): Promise<number> {
     checkLimits(pool, text);
     const keys = [keyOf(pool, "limits")];
-    return readVersion(await this.#run(this.#scripts.setLimits, keys, [text, LIMITS_TTL_MS]));
+    return readVersion(await this.#runner.run(this.#scripts.setLimits, keys, [text, LIMITS_TTL_MS]));
   }
 
   close(): Promise<void> {
-    return this.#link.close();
-  }
-
-  async #run(
-    script: RedisScript,
-    keys: readonly string[],
-    args: readonly (string | number | undefined)[],
-  ): Promise<unknown> {
-    const words = [...keys, ...args.map((value) => (value === undefined ? "" : String(value)))];
-    const stop = new AbortController();
-    const late = this.#timer.sleep(this.#timeoutMs, stop.signal).then(() => {
-      throw new StoreError(`no answer within ${this.#timeoutMs} ms`);
-    });
-    try {
-      return await Promise.race([
-        this.#send(script, { keys: keys.length, words }, stop.signal),
-        late,
-      ]);
-    } catch (error) {
-      throw this.#storeErrorOf(error);
-    } finally {
-      stop.abort();
-    }
-  }
-
-  async #send(
-    { text, sha }: RedisScript,
-    { keys, words }: { readonly keys: number; readonly words: readonly string[] },
-    signal: AbortSignal,
-  ): Promise<unknown> {
-    const client = await this.#link.ready(signal);
-    // Whoever asked has given up: what is sent now would be executed for nobody.
-    signal.throwIfAborted();
-    try {
-      return await client.evalsha(sha, keys, ...words);
-    } catch (error) {
-      if (!isUnknownScript(error)) throw error;
-    }
-    signal.throwIfAborted();
-    return client.eval(text, keys, ...words);
-  }
-
-  /** Says what went wrong without what must not be told: a client's error holds the command, and so the password. */
-  #storeErrorOf(error: unknown): Error {
-    if (error instanceof SluiceError && !(error instanceof StoreError)) return error;
-    const { lastError, secrets } = this.#link;
-    const why = lastError === undefined ? "" : `: ${messageOf(lastError)}`;
-    let message = error instanceof StoreError ? `${error.message}${why}` : messageOf(error);
-    for (const secret of secrets) message = message.replaceAll(secret, "***");
-    return new StoreError(`Redis: ${message}`);
+    return this.#runner.close();
   }
 }
 
 /** One hash tag for all keys of a pool, so that they are in one slot of a cluster. */
 function keyOf(pool: string, what: string): string {
   return `sluice:{${pool}}:${what}`;
-}
-
-function isUnknownScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("NOSCRIPT");
-}
-
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  // Control characters would forge lines of a log.
-  return message.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ").slice(0, MESSAGE_MAX);
 }
