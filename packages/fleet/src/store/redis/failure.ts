@@ -16,8 +16,8 @@ const PERMANENT: readonly RegExp[] = [
   /unauthenticated (?:multi)?bulk length/,
   // The replies of servers without ACL: before Redis 6, and some that are compatible with Redis.
   /invalid password|without any password configured|no password is set/i,
-  // A script may not call what its user may not: Redis 6.
-  /user executing the script can't run this command/i,
+  // A script calls a command that its user may not call: Redis 6, Valkey.
+  /user executing the script can't run this command|ACL failure in script/i,
   /unknown (?:redis )?command|DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode/i,
   /self[- ]signed certificate|unable to verify the first certificate|unable to get (?:local )?issuer certificate|does not match certificate's altnames/i,
 ];
@@ -37,12 +37,13 @@ export function storeErrorOf(error: unknown, redaction: Redaction): Error {
 /** The message of an error and of the errors inside it, each once. */
 function messagesOf(error: unknown, depth: number = DEPTH_MAX): string[] {
   if (depth === 0 || error === undefined || error === null) return [];
-  if (typeof error !== "object") return [String(error as string)];
+  if (typeof error === "string") return [error];
+  if (typeof error !== "object") return [`threw a ${typeof error}`];
   const { message, code, errors, lastNodeError, cause } = error as Partial<ForeignError>;
   const own = message === undefined || message === "" ? code : message;
-  const inner = [...(Array.isArray(errors) ? errors : []), lastNodeError, cause];
-  const all = inner.flatMap((each: unknown) => messagesOf(each, depth - 1));
-  return [...new Set([...(own === undefined ? [] : [String(own)]), ...all])];
+  const nodes: readonly unknown[] = Array.isArray(errors) ? errors : [];
+  const inner = [...nodes, lastNodeError, cause].flatMap((each) => messagesOf(each, depth - 1));
+  return [...new Set([...(own === undefined ? [] : [own]), ...inner])];
 }
 
 interface ForeignError {

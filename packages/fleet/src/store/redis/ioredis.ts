@@ -127,7 +127,7 @@ function connectionOf(client: Redis | Cluster): RedisConnection {
       // with the error of the first command, and its event after it. An event of a cluster may be old.
       await nextTurn();
       if (lastError === undefined || client.isCluster) throw error;
-      throw new AggregateError([lastError, error], lastError.message);
+      throw new Error(lastError.message, { cause: error });
     }
   };
   return {

@@ -30,7 +30,10 @@ export const LIBRARY_NAMES: readonly RedisLibraryName[] = ["ioredis", "iovalkey"
 /** Loads the chosen library, or the first that is installed. A module is used as it is. */
 export async function openerOf(
   target: RedisTarget,
-  { library, timeoutMs }: { readonly library: string | object | undefined; readonly timeoutMs: number },
+  {
+    library,
+    timeoutMs,
+  }: { readonly library: string | object | undefined; readonly timeoutMs: number },
 ): Promise<OpenConnection> {
   const loaded = typeof library === "object" ? library : await load(library);
   if (isIoredis(loaded)) return () => openIoredis(loaded, target, timeoutMs);
@@ -46,7 +49,8 @@ export function openerLike(client: object, timeoutMs: number): OpenConnection {
   if ("evalSha" in client && hasDuplicate)
     return () => duplicateNodeRedis(client as unknown as NodeRedisClient, timeoutMs);
   if ("evalsha" in client && hasDuplicate)
-    return () => duplicateIoredis(client as unknown as Parameters<typeof duplicateIoredis>[0], timeoutMs);
+    return () =>
+      duplicateIoredis(client as unknown as Parameters<typeof duplicateIoredis>[0], timeoutMs);
   if ("evalsha" in client && "eval" in client)
     return () => connectionOf(client as unknown as RedisScriptClient);
   throw new ConfigError(

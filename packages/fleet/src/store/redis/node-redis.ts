@@ -76,7 +76,8 @@ export function openNodeRedis(
     case "cluster":
       return connectionOf(() =>
         library.createCluster({
-          rootNodes: target.nodes.map((socket) => ({ socket })),
+          // Copies: the library adds options to them.
+          rootNodes: target.nodes.map((address) => ({ socket: { ...address } })),
           defaults: options(target, {
             connectTimeout: timeoutMs,
             reconnectStrategy: NODE_RETRY_MS,
@@ -129,9 +130,7 @@ function options({ username, password, tls }: RedisLogin, socket: object): objec
   };
 }
 
-function connectionOf(
-  make: () => NodeRedisClient | Promise<NodeRedisClient>,
-): RedisConnection {
+function connectionOf(make: () => NodeRedisClient | Promise<NodeRedisClient>): RedisConnection {
   let client: NodeRedisClient | undefined;
   let isConnected = false;
   let isClosed = false;
@@ -162,12 +161,14 @@ function connectionOf(
     },
     evalsha: (sha, keys, args) => {
       const made = ready();
-      if (isClusterOf4(made)) return made.sendCommand(...clusterCommand("EVALSHA", sha, keys, args));
+      if (isClusterOf4(made))
+        return made.sendCommand(...clusterCommand("EVALSHA", sha, keys, args));
       return made.evalSha(sha, { keys: [...keys], arguments: [...args] });
     },
     eval: (script, keys, args) => {
       const made = ready();
-      if (isClusterOf4(made)) return made.sendCommand(...clusterCommand("EVAL", script, keys, args));
+      if (isClusterOf4(made))
+        return made.sendCommand(...clusterCommand("EVAL", script, keys, args));
       return made.eval(script, { keys: [...keys], arguments: [...args] });
     },
     close: () => {
@@ -193,8 +194,8 @@ async function masterOf(
   try {
     return await Promise.any(sentinels.map(ask));
   } catch (error) {
-    const { errors } = error as AggregateError;
-    throw new AggregateError(errors, "no sentinel knows the master");
+    (error as AggregateError).message = "no sentinel knows the master";
+    throw error;
   } finally {
     for (const sentinel of sentinels) end(sentinel);
   }

@@ -42,11 +42,7 @@ describe("the settings of a store in Redis", () => {
         sentinelLogin: { password: "s" },
       },
     ],
-    [
-      "a cluster",
-      { cluster: { nodes: AT }, tls: true },
-      { kind: "cluster", nodes: AT, tls: {} },
-    ],
+    ["a cluster", { cluster: { nodes: AT }, tls: true }, { kind: "cluster", nodes: AT, tls: {} }],
   ])("are read from %s", (_what, options, expected) => {
     expect(readRedisOptions(options).from).toMatchObject({ target: expected });
   });
@@ -96,7 +92,11 @@ test.each<[string, unknown, RegExp]>([
   ["no endpoints", { sentinel: { masterName: "m" } }, /endpoints must be a list/],
   ["endpoints in text", { cluster: { nodes: ["a:1"] } }, /nodes is string/],
   ["a password that is no text", { url: "redis://h", password: 5 }, /password is number/],
-  ["a password that cannot be read", { url: "redis://:%FFx@h" }, /url is not a Redis URL; it must be redis:/],
+  [
+    "a password that cannot be read",
+    { url: "redis://:%FFx@h" },
+    /url is not a Redis URL; it must be redis:/,
+  ],
 ])("is refused with one line: %s", (_what, options, message) => {
   const read = (): unknown => readRedisOptions(options as RedisStoreOptions);
   expect(read).toThrow(ConfigError);

@@ -84,7 +84,13 @@ const KEYS = {
   client: [...COMMON_KEYS, "client"],
 } as const;
 const SENTINEL_KEYS = ["masterName", "endpoints", "database", ...LOGIN_KEYS];
-const TLS_KEYS: readonly (keyof RedisTls)[] = ["ca", "cert", "key", "serverName", "insecureSkipVerify"];
+const TLS_KEYS: readonly (keyof RedisTls)[] = [
+  "ca",
+  "cert",
+  "key",
+  "serverName",
+  "insecureSkipVerify",
+];
 
 /** Checks the options. A `ConfigError` says what is expected, and never shows a value. */
 export function readRedisOptions(options: RedisStoreOptions): RedisSettings {
@@ -99,7 +105,7 @@ export function readRedisOptions(options: RedisStoreOptions): RedisSettings {
     return { from: { client: options.client }, library: undefined, timeoutMs, timer };
   }
   const { library } = options;
-  if (typeof library === "string" && !LIBRARY_NAMES.includes(library as RedisLibraryName))
+  if (typeof library === "string" && !LIBRARY_NAMES.includes(library))
     throw new ConfigError(`library is another text; it must be one of ${LIBRARY_NAMES.join(", ")}`);
   return { from: { target: targetOf(options) }, library, timeoutMs, timer };
 }
@@ -165,9 +171,9 @@ function loginOf(prefix: string, { username, password, tls }: LoginOptions): Red
 }
 
 function addressesOf(name: string, addresses: readonly RedisAddress[]): readonly RedisAddress[] {
-  if (!Array.isArray(addresses)) throw new ConfigError(`${name} must be a list of { host, port }`);
+  requireList(name, addresses);
   requireWhole(`the number of ${name}`, addresses.length, 1, ADDRESSES_MAX);
-  for (const address of addresses as readonly RedisAddress[]) {
+  for (const address of addresses) {
     requireObject(name, address);
     requireKeys(name, address, ["host", "port"]);
     if (address.host === "") throw new ConfigError(`${name} has an empty host`);
@@ -183,6 +189,10 @@ function requireKeys(what: string, value: object, known: readonly string[]): voi
 function requireObject(what: string, value: unknown): void {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
   throw new ConfigError(`${what} is ${typeof value}; it must be an object`);
+}
+
+function requireList(what: string, value: unknown): void {
+  if (!Array.isArray(value)) throw new ConfigError(`${what} must be a list of { host, port }`);
 }
 
 function requireText(what: string, value: unknown): void {

@@ -71,6 +71,7 @@ export class Redaction {
 export function secretsIn(options: unknown, depth: number = DEPTH_MAX): string[] {
   if (typeof options === "string") return secretsInUrl(options);
   if (typeof options !== "object" || options === null || depth === 0) return [];
+  if (options instanceof Uint8Array) return [];
   return Object.entries(options).flatMap(([name, value]: [string, unknown]) =>
     SECRET_NAME.test(name) ? textsIn(value, depth - 1) : secretsIn(value, depth - 1),
   );
@@ -87,7 +88,9 @@ function textsIn(value: unknown, depth: number): string[] {
 function secretsInUrl(text: string): string[] {
   if (!URL.canParse(text)) return [];
   const { username, password } = new URL(text);
-  return [username, password].filter((part) => part !== PUBLIC_USER).flatMap((part) => [part, decoded(part)]);
+  return [username, password]
+    .filter((part) => part !== PUBLIC_USER)
+    .flatMap((part) => [part, decoded(part)]);
 }
 
 function decoded(part: string): string {

@@ -28,7 +28,9 @@ export function redisStore(options: RedisStoreOptions): PoolStore {
     "client" in from
       ? Promise.resolve(openerLike(from.client, timeoutMs))
       : openerOf(from.target, { library, timeoutMs });
-  const redaction = new Redaction(secretsIn("client" in from ? optionsOf(from.client) : from.target));
+  const redaction = new Redaction(
+    secretsIn("client" in from ? optionsOf(from.client) : from.target),
+  );
   return new RedisStore(new ScriptRunner({ open, redaction, timer, timeoutMs }));
 }
 
@@ -87,7 +89,9 @@ class RedisStore implements PoolStore {
   async setLimits(pool: string, text: string): Promise<number> {
     checkLimits(pool, text);
     const keys = [keyOf(pool, "limits")];
-    return readVersion(await this.#runner.run(this.#scripts.setLimits, keys, [text, LIMITS_TTL_MS]));
+    return readVersion(
+      await this.#runner.run(this.#scripts.setLimits, keys, [text, LIMITS_TTL_MS]),
+    );
   }
 
   close(): Promise<void> {
