@@ -1,81 +1,123 @@
-// Finds a Redis server for the tests, or fetches one: they start their own, and skip if there is none.
-// Run by itself it says what it found. What is fetched goes to node_modules/.cache/redis and nowhere else.
+// Finds a Redis server and a Valkey server for the tests, or fetches them. Tests start servers of their
+// own from these programs, and name what they skip if there is none. Run by itself it says what it found.
+// Fetched files go to node_modules/.cache/redis and nowhere else, unless only root can install them.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const SERVERS = ["redis-server", "valkey-server"];
-const cache = fileURLToPath(new URL("../node_modules/.cache/redis/", import.meta.url));
-const bin = join(cache, "bin");
+const REDIS = "redis-server";
+const VALKEY = "valkey-server";
 const APT = "apt-get";
+/** One download. Raised, a machine without a network waits longer before the tests start. */
 const FETCH_TIMEOUT_MS = 120_000;
 
+const cache = fileURLToPath(new URL("../node_modules/.cache/redis/", import.meta.url));
+const bin = join(cache, "bin");
+const root = join(cache, "root");
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const server = ensureRedis();
-  console.log(server ?? "no Redis server; the tests that need one will be skipped");
+  ensureRedis();
+  for (const name of [REDIS, VALKEY])
+    console.log(find(name) ?? `no ${name}; the tests that need one are skipped`);
 }
 
-/** The path of a server, after fetching one if there is none; nothing if that cannot be done. */
+/** Fetches what is missing. Returns the path of a Redis server, else of a Valkey server, else undefined. */
 export function ensureRedis() {
-  const found = findRedis();
-  if (found !== undefined || process.platform !== "linux") return found;
-  if (!has(APT) || !has("dpkg")) return undefined;
-  console.error("no Redis server here; fetching one for the tests");
-  unpackRedis();
-  if (findRedis() === undefined && process.getuid() === 0) installRedis();
-  return findRedis();
+  const valkey = ensure(VALKEY);
+  return ensure(REDIS) ?? valkey;
 }
 
-function findRedis() {
+function ensure(name) {
+  const found = find(name);
+  if (found !== undefined || process.platform !== "linux") return found;
+  if (!run(APT, ["--version"]) || !run("dpkg", ["--version"])) return undefined;
+  console.error(`no ${name} here; fetching one for the tests`);
+  unpack(name);
+  if (name === REDIS && find(name) === undefined && process.getuid() === 0)
+    run(APT, ["install", "-y", "-q", "--no-install-recommends", name]);
+  return find(name);
+}
+
+function find(name) {
   const folders = [...(process.env.PATH ?? "").split(delimiter), bin];
   return folders
-    .flatMap((folder) => SERVERS.map((name) => join(folder, name)))
+    .map((folder) => join(folder, name))
     .find((path) => existsSync(path) && run(path, ["--version"]));
 }
 
-/** Needs no rights and changes nothing outside the cache: the packages are unpacked, not installed. */
-function unpackRedis() {
-  rmSync(cache, { recursive: true, force: true });
-  mkdirSync(bin, { recursive: true });
+/** Unpacks the packages without installing them, which needs no rights. */
+function unpack(name) {
+  const debs = join(cache, name);
+  for (const folder of [bin, debs]) mkdirSync(folder, { recursive: true });
   // A machine that never asked for a package has no list of them.
-  const isListed = run("apt-cache", ["show", "redis-server"]);
-  if (!isListed && process.getuid() === 0) run(APT, ["update", "-q"]);
-  const packages = missingPackages();
-  if (packages.length === 0 || !run(APT, ["download", ...packages], cache)) return;
-  for (const file of readdirSync(cache).filter((name) => name.endsWith(".deb")))
-    run("dpkg", ["-x", file, "root"], cache);
-  const root = join(cache, "root");
-  const folders = readdirSync(join(root, "usr/lib"), { recursive: true, withFileTypes: true });
-  const libraries = folders
+  if (!run("apt-cache", ["show", REDIS]) && process.getuid() === 0) run(APT, ["update", "-q"]);
+  const packages = missingPackages(name);
+  const isFetched =
+    packages.length > 0
+      ? run(APT, ["download", ...packages], debs)
+      : name === VALKEY && downloadFromBackports(["valkey-server", "valkey-tools"], debs);
+  if (!isFetched) return;
+  for (const file of readdirSync(debs).filter((each) => each.endsWith(".deb")))
+    run("dpkg", ["-x", file, root], debs);
+  const entries = readdirSync(join(root, "usr/lib"), { recursive: true, withFileTypes: true });
+  const libraries = entries
     .filter((entry) => entry.name.includes(".so"))
     .map((entry) => entry.parentPath ?? entry.path);
-  const start = join(bin, "redis-server");
+  const start = join(bin, name);
   const path = [...new Set(libraries)].join(":");
-  // It replaces itself, so that whoever starts it knows its process id.
+  // `exec` keeps the process id, by which the tests end the server.
   writeFileSync(
     start,
-    `#!/bin/sh\nLD_LIBRARY_PATH='${path}' exec '${root}/usr/bin/redis-server' "$@"\n`,
+    `#!/bin/sh\nLD_LIBRARY_PATH='${path}' exec '${root}/usr/bin/${name}' "$@"\n`,
   );
   chmodSync(start, 0o755);
 }
 
-/** The server and those of its libraries that are not here. */
-function missingPackages() {
+/** The server and those of its libraries that this machine does not have. */
+function missingPackages(name) {
   const { stdout } = spawnSync(
     APT,
-    ["install", "-qq", "--no-install-recommends", "--print-uris", "redis-server"],
+    ["install", "-qq", "--no-install-recommends", "--print-uris", name],
     { encoding: "utf8", timeout: FETCH_TIMEOUT_MS },
   );
-  return [...(stdout ?? "").matchAll(/^'[^']+' ([^_ ]+)_/gm)].map(([, name]) => name);
+  return [...(stdout ?? "").matchAll(/^'[^']+' ([^_ ]+)_/gm)].map(([, each]) => each);
 }
 
-function installRedis() {
-  run(APT, ["install", "-y", "-q", "--no-install-recommends", "redis-server"]);
+/**
+ * Debian 12 has Valkey only in its backports, which machines do not list. Its list is kept in the
+ * cache; apt checks its signature. The libraries are those of Debian's Redis.
+ */
+function downloadFromBackports(packages, folder) {
+  const keys = "/usr/share/keyrings/debian-archive-keyring.gpg";
+  if (!existsSync(keys) || !/^VERSION_CODENAME=bookworm$/m.test(osRelease())) return false;
+  ensure(REDIS);
+  const sources = join(folder, "sources.list");
+  const suite = "http://deb.debian.org/debian bookworm-backports main";
+  writeFileSync(sources, `deb [signed-by=${keys}] ${suite}\n`);
+  for (const each of ["lists/partial", "cache/archives/partial"])
+    mkdirSync(join(folder, each), { recursive: true });
+  const apart = [
+    `Dir::Etc::sourcelist=${sources}`,
+    "Dir::Etc::sourceparts=/dev/null",
+    `Dir::State::lists=${join(folder, "lists")}`,
+    `Dir::Cache=${join(folder, "cache")}`,
+  ].flatMap((option) => ["-o", option]);
+  return (
+    run(APT, [...apart, "update", "-q"], folder) &&
+    run(APT, [...apart, "download", ...packages], folder)
+  );
 }
 
-function has(command) {
-  return run(command, ["--version"]);
+function osRelease() {
+  return existsSync("/etc/os-release") ? readFileSync("/etc/os-release", "utf8") : "";
 }
 
 function run(command, args, cwd) {

@@ -10,8 +10,9 @@ export { DuplicateMemberError } from "./join/duplicate-member-error.ts";
 
 // Where members meet.
 export { MemoryStore } from "./store/memory-store.ts";
-export { redisStore } from "./store/redis-store.ts";
-export type { RedisStoreOptions } from "./store/redis-options.ts";
+export { redisStore } from "./store/redis/store.ts";
+export type { RedisStoreOptions } from "./store/redis/options.ts";
+export type { RedisLibraryName } from "./store/redis/library.ts";
 export { StoreError } from "./store/store-error.ts";
 export type {
   LeaveReason,
@@ -28,7 +29,7 @@ export type { RateLimitBlock, RateLimitSettings, ResumeSettings } from "./settin
 export { inheritRateLimit } from "./settings/inherit.ts";
 export { readFleetOptions } from "./settings/fleet-options.ts";
 export type { FleetOptions, FleetSettings, PacingName } from "./settings/fleet-options.ts";
-export type { ReadSecret, SecretRef } from "./settings/secret.ts";
+export type { ReadSecret, Secret, SecretRef } from "./settings/secret.ts";
 export type { Timing } from "./ledger/timing.ts";
 
 // One bucket for all threads of a process.

@@ -1,10 +1,10 @@
-/** What is sent to a client, and what becomes of its answers. */
+/** The commands that a client receives, and the errors that its answers become. */
 import { ConfigError } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { expect, test, vi } from "vitest";
 import type { SyncRequest } from "../src/store/pool-store.ts";
-import type { RedisClient } from "../src/store/redis-options.ts";
-import { redisStore } from "../src/store/redis-store.ts";
+import type { RedisScriptClient } from "../src/store/redis/library.ts";
+import { redisStore } from "../src/store/redis/store.ts";
 import { StoreError } from "../src/store/store-error.ts";
 
 const SYNC: SyncRequest = {
@@ -22,7 +22,7 @@ const REFUSED = ["refused"];
 
 /** Answers by `answer`, and remembers what it was asked. */
 function clientOf(answer: (name: "evalsha" | "eval") => Promise<unknown>): {
-  client: RedisClient;
+  client: RedisScriptClient;
   asked: (readonly unknown[])[];
 } {
   const asked: (readonly unknown[])[] = [];
@@ -123,16 +123,82 @@ test("a wrong request never reaches the client", async () => {
   expect(asked).toEqual([]);
 });
 
-test("without the package there is a message that says what to install, and no store", async () => {
-  vi.doMock("ioredis", () => {
-    throw new Error("Cannot find package 'ioredis'");
-  });
+test("a missing client library is told by name at the first call, with the command that installs it", async () => {
+  const libraries = ["ioredis", "iovalkey", "redis"] as const;
+  for (const name of libraries)
+    vi.doMock(name, () => {
+      throw new Error(`Cannot find package '${name}'`);
+    });
   try {
-    const store = redisStore({ url: "redis://127.0.0.1:1" });
-    await expect(store.sync(SYNC)).rejects.toThrow(ConfigError);
-    await expect(store.sync(SYNC)).rejects.toThrow("npm i ioredis");
+    const any = redisStore({ url: "redis://127.0.0.1:1" });
+    const error: unknown = await any.sync(SYNC).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: "STORE", canHeal: false });
+    expect(String(error)).toContain("ioredis or iovalkey or redis; run: npm install ioredis");
+    const chosen = redisStore({ url: "redis://127.0.0.1:1", library: "redis" });
+    await expect(chosen.sync(SYNC)).rejects.toThrow("library redis; run: npm install redis");
+    await Promise.all([any.close(), chosen.close()]);
+  } finally {
+    for (const name of libraries) vi.doUnmock(name);
+  }
+});
+
+test("without a choice the first installed of ioredis, iovalkey and redis is used", async () => {
+  const loaded: string[] = [];
+  const refusing = (name: string) => () => {
+    loaded.push(name);
+    throw new Error(`Cannot find package '${name}'`);
+  };
+  vi.doMock("ioredis", refusing("ioredis"));
+  vi.doMock("iovalkey", refusing("iovalkey"));
+  try {
+    const store = redisStore({ url: "redis://127.0.0.1:1", timeoutMs: 10_000 });
+    await expect(store.sync(SYNC)).rejects.toMatchObject({ canHeal: true });
+    expect(loaded).toEqual(["ioredis", "iovalkey"]);
     await store.close();
   } finally {
     vi.doUnmock("ioredis");
+    vi.doUnmock("iovalkey");
+  }
+});
+
+test.each<[string, boolean]>([
+  ["WRONGPASS invalid username-password pair or user is disabled.", false],
+  ["NOAUTH Authentication required.", false],
+  ["NOPERM this user has no permissions to run the 'evalsha' command", false],
+  ["ERR Error running script: The user executing the script can't run this command", false],
+  ["ERR invalid password", false],
+  ["ERR AUTH <password> called without any password configured for the default user.", false],
+  ["ERR unknown command 'EVALSHA', with args beginning with: ", false],
+  ["DENIED Redis is running in protected mode", false],
+  ["self-signed certificate", false],
+  ["connect ECONNREFUSED 127.0.0.1:6379", true],
+  ["getaddrinfo ENOTFOUND redis", true],
+  ["LOADING Redis is loading the dataset in memory", true],
+  ["READONLY You can't write against a read only replica.", true],
+  ["CLUSTERDOWN The cluster is down", true],
+  ["MASTERDOWN Link with MASTER is down", true],
+  ["TRYAGAIN Multiple keys request during rehashing of slot", true],
+  ["BUSY Redis is busy running a script.", true],
+  ["OOM command not allowed when used memory > 'maxmemory'.", true],
+  ["Connection is closed.", true],
+])("whether waiting can help is part of the error: %s", async (message, canHeal) => {
+  const { client } = clientOf(() => Promise.reject(new Error(message)));
+  await expect(redisStore({ client }).sync(SYNC)).rejects.toMatchObject({ code: "STORE", canHeal });
+});
+
+test("the reason inside an error of several nodes is told, and decides", async () => {
+  const refused = new Error("WRONGPASS invalid");
+  for (const error of [
+    new AggregateError([new Error("connect ETIMEDOUT"), refused], "no sentinel"),
+    Object.assign(new Error("Failed to refresh slots cache."), { lastNodeError: refused }),
+    new Error("outer", { cause: refused }),
+  ]) {
+    const { client } = clientOf(() => Promise.reject(error));
+    const told: unknown = await redisStore({ client })
+      .sync(SYNC)
+      .catch((caught: unknown) => caught);
+    expect(told).toMatchObject({ canHeal: false });
+    expect(told).not.toHaveProperty("cause");
+    expect(String(told)).toContain("WRONGPASS");
   }
 });

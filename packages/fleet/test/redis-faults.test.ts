@@ -3,28 +3,28 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inspect } from "node:util";
 import { nextTurn, systemTimer } from "@sluice/core/system";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, test } from "vitest";
 import type { PoolStore, SyncReply, SyncRequest } from "../src/store/pool-store.ts";
-import type { RedisStoreOptions } from "../src/store/redis-options.ts";
-import { redisStore } from "../src/store/redis-store.ts";
+import type { RedisStoreOptions } from "../src/store/redis/options.ts";
+import { redisStore } from "../src/store/redis/store.ts";
 import { StoreError } from "../src/store/store-error.ts";
 import {
   NEEDS_REDIS,
   redisPath,
   RedisServer,
+  slowness,
   startCluster,
   startSentinel,
   until,
 } from "./redis-server.ts";
 import type { SentinelTrio } from "./redis-server.ts";
-import { keysOf } from "./timed-redis.ts";
+import { ledgerKeys } from "../src/store/redis/arguments.ts";
 
 const TIMEOUT_MS = 250;
-/** A call must be over by then, on a busy machine too. */
-const OVER_MS = 3000;
+/** Most time that a call may take: the timeout and what a busy machine adds. */
+const OVER_MS = Math.round(3000 * slowness());
 const TIMES = { staleMs: 60_000, learningMs: 0, resumeTtlMs: 0 };
 const OPENSSL = "openssl";
 const hasOpenssl = spawnSync(OPENSSL, ["version"]).status === 0;
@@ -41,7 +41,7 @@ async function startServer(settings: readonly string[] = []): Promise<RedisServe
   return server;
 }
 
-/** Patient, unless the test is about that: a busy machine is slow. */
+/** With a long timeout unless the test sets one, since a busy machine is slow. */
 function open(options: RedisStoreOptions): PoolStore {
   const store = redisStore({ timeoutMs: OVER_MS, ...options });
   started.push(() => store.close());
@@ -66,7 +66,7 @@ function sync(store: PoolStore, said: Partial<SyncRequest> = {}): Promise<SyncRe
   });
 }
 
-/** Syncs until it is answered; fails after ten seconds. */
+/** Syncs until a sync is answered; fails after 45 seconds. */
 async function syncAgain(store: PoolStore, said: Partial<SyncRequest> = {}): Promise<void> {
   await until(async () => (await sync(store, said)).kind === "counted");
 }
@@ -101,7 +101,8 @@ describe.skipIf(redisPath === undefined)(`a single server${NEEDS_REDIS}`, () => 
   test("ages are by its clock, and no key outlives the last member by twice the stale age", async () => {
     const server = await startServer();
     const store = open({ url: server.url });
-    const times = { staleMs: 1000, learningMs: 0, resumeTtlMs: 1500 };
+    const staleMs = Math.round(1000 * slowness());
+    const times = { staleMs, learningMs: 0, resumeTtlMs: 1.5 * staleMs };
     await sync(store, { times, level: 5 });
     await store.setLimits("shop/orders/out", "text");
     const reply = await sync(store, { member: "b", times });
@@ -110,13 +111,13 @@ describe.skipIf(redisPath === undefined)(`a single server${NEEDS_REDIS}`, () => 
     expect(Math.abs((reply as { storeMs: number }).storeMs / 1000 - Number(seconds))).toBeLessThan(
       2,
     );
-    await systemTimer.sleep(1100);
+    await systemTimer.sleep(1.1 * staleMs);
     expect(await sync(store, { member: "b", times })).toMatchObject({ live: 1 });
     const left = await Promise.all(
-      keysOf("shop/orders/out").map(async (key) => Number(await server.command("PTTL", key))),
+      ledgerKeys("shop/orders/out").map(async (key) => Number(await server.command("PTTL", key))),
     );
     expect(Math.min(...left)).toBeGreaterThan(0);
-    expect(Math.max(...left)).toBeLessThanOrEqual(2000);
+    expect(Math.max(...left)).toBeLessThanOrEqual(2 * staleMs);
     await until(async () => (await server.command("DBSIZE")) === 0);
   });
 
@@ -183,9 +184,9 @@ describe.skipIf(redisPath === undefined)(`a single server${NEEDS_REDIS}`, () => 
     await server.kill();
     expect((await lost).error).toBeInstanceOf(StoreError);
     await server.restart();
-    // Long enough to connect again.
-    await systemTimer.sleep(500);
-    expect(await callsOf(server)).not.toContain("cmdstat_eval");
+    await syncAgain(store);
+    // The one that was made since.
+    expect(await callsOf(server)).toMatch(/cmdstat_evalsha:calls=1,/);
   });
 
   test("one that has forgotten the scripts is sent them", async () => {
@@ -216,16 +217,6 @@ describe.skipIf(redisPath === undefined)(`a single server${NEEDS_REDIS}`, () => 
     expect(String(error)).toContain("damaged");
   });
 
-  test("a wrong password is an error that does not tell it", async () => {
-    const server = await startServer(["requirepass right-password"]);
-    const store = open({ url: `redis://default:hunter2@127.0.0.1:${server.port}` });
-    const { error } = await failureOf(sync(store));
-    expect(error).toMatchObject({ code: "STORE" });
-    expect(String(error)).toContain("WRONGPASS");
-    expect(inspect(error, { depth: 10 })).not.toContain("hunter2");
-    await syncAgain(open({ url: server.url, password: "right-password" }));
-  });
-
   test("one that has become a replica is left, so that the next connection finds the master", async () => {
     const server = await startServer();
     const other = await startServer();
@@ -235,10 +226,7 @@ describe.skipIf(redisPath === undefined)(`a single server${NEEDS_REDIS}`, () => 
     const before = await clientsOf(server);
     expect(before.length).toBe(1);
     expect(String((await failureOf(sync(store))).error)).toContain("READONLY");
-    await until(async () => {
-      const [now = before[0]] = await clientsOf(server);
-      return now !== before[0];
-    });
+    await until(async () => !(await clientsOf(server)).includes(before[0] ?? ""));
     await server.command("REPLICAOF", "NO", "ONE");
     await syncAgain(store);
   });
@@ -265,16 +253,6 @@ describe.skipIf(redisPath === undefined)(`a single server${NEEDS_REDIS}`, () => 
     const store = redisStore({ url: "redis://127.0.0.1:1" });
     await failureOf(sync(store));
     await store.close();
-  });
-
-  test("the caller's own client stays the caller's", async () => {
-    const server = await startServer();
-    const client = new Redis(server.url);
-    const store = redisStore({ client, timeoutMs: OVER_MS });
-    expect(await sync(store)).toMatchObject({ kind: "counted" });
-    await store.close();
-    expect(await client.ping()).toBe("PONG");
-    client.disconnect();
   });
 
   test.skipIf(!hasOpenssl)(

@@ -1,12 +1,12 @@
-/** Redis on a clock of ours, so that what depends on time can be compared to the millisecond. */
+/** Redis on a virtual clock, so that replies that depend on time can be compared to the millisecond. */
 import type { Clock } from "@sluice/core";
 import { VirtualClock } from "@sluice/core/testing";
-import type { RedisClient } from "../src/store/redis-options.ts";
-import { ledgerKeys } from "../src/store/redis-arguments.ts";
-import { redisStore } from "../src/store/redis-store.ts";
+import { ledgerKeys } from "../src/store/redis/arguments.ts";
+import type { RedisScriptClient } from "../src/store/redis/library.ts";
+import { redisStore } from "../src/store/redis/store.ts";
 import type { StoreUnderTest } from "./pool-store-contract.ts";
 
-/** Stands before a script: its TIME, in milliseconds, and its run id are the last two arguments. */
+/** Put before a script: its TIME, in milliseconds, and its run id are then the last two arguments. */
 const WITH_TIME = `
 local server = redis
 local redis = setmetatable({
@@ -22,7 +22,7 @@ local redis = setmetatable({
 }, {__index = server})
 `;
 
-/** Some day in 2026, as servers count. */
+/** A date in 2026, in milliseconds since 1970. */
 const START_MS = 1_790_000_000_123;
 
 /** A clock that can also be set back. */
@@ -44,7 +44,11 @@ export class StoreClock implements Clock {
 }
 
 /** A client whose scripts see the time of `clock`, on a server that is in its `run`th run. */
-function timedClient(client: RedisClient, clock: Clock, run: () => number): RedisClient {
+function timedClient(
+  client: RedisScriptClient,
+  clock: Clock,
+  run: () => number,
+): RedisScriptClient {
   return {
     evalsha: () => Promise.reject(new Error("NOSCRIPT it has another text here")),
     eval: (script, keyCount, ...words) =>
@@ -58,9 +62,9 @@ function timedClient(client: RedisClient, clock: Clock, run: () => number): Redi
   };
 }
 
-/** A store on a real server and a clock of ours. The client stays the caller's. */
+/** A store on a real server and a virtual clock. The caller closes the client. */
 export function timedStore(
-  client: RedisClient & {
+  client: RedisScriptClient & {
     del(...keys: string[]): Promise<number>;
     hdel(key: string, field: string): Promise<number>;
   },

@@ -19,7 +19,7 @@ import type { FleetOptions, FleetSettings } from "../settings/fleet-options.ts";
 import { redisOptionsOf } from "../settings/redis-options-of.ts";
 import type { ReadSecret } from "../settings/secret.ts";
 import type { PoolStore } from "../store/pool-store.ts";
-import { redisStore } from "../store/redis-store.ts";
+import { redisStore } from "../store/redis/store.ts";
 import { enterPool } from "./enter-pool.ts";
 import { readPoolLimits } from "./pool-limits.ts";
 

@@ -1,7 +1,10 @@
-/** Longer words are not compared: nobody mistypes so much. */
+/** Longest word that is compared, in characters; bounds the time that a comparison takes. */
 const LENGTH_MAX = 40;
 
-/** The one of `known` that a mistyped word most likely was; undefined if none is near. */
+/**
+ * The word of `known` with the fewest edits from a mistyped word; undefined if each needs more than
+ * a third of the word's length. Case, `_` and `-` are no edits.
+ */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > LENGTH_MAX) return undefined;
   let best: string | undefined;
@@ -15,12 +18,11 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** How a word is written is no difference. */
 function plain(word: string): string {
   return word.replaceAll(/[_-]/g, "").toLowerCase();
 }
 
-/** Characters to insert, leave out or exchange to make one word the other. */
+/** The Levenshtein distance: characters to insert, delete or replace. */
 function editsBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -1,12 +1,13 @@
-import type { RedisStoreOptions, RedisTls } from "../store/redis-options.ts";
+import type { RedisStoreOptions } from "../store/redis/options.ts";
+import type { RedisTls } from "../store/redis/target.ts";
 import type { AccessSettings, TlsSettings } from "./sentinel-settings.ts";
 import type { SentinelStoreSettings, SingleSettings } from "./store-settings.ts";
 
-/** What opens the Redis store that a `rateLimit` block describes. */
+/** The options of `redisStore` for the store that a `rateLimit` block describes. */
 export function redisOptionsOf(
   settings: SingleSettings | SentinelStoreSettings,
 ): RedisStoreOptions {
-  if (settings.mode === "single") return { url: settings.url };
+  if (settings.mode === "single") return { url: settings.url.reveal() };
   const { masterName, endpoints, sentinel, redis, db } = settings;
   return {
     ...loginOf(redis),
@@ -22,8 +23,8 @@ interface Login {
 
 function loginOf({ auth, tls }: AccessSettings): Login {
   return {
-    ...(auth?.username === undefined ? {} : { username: auth.username }),
-    ...(auth === undefined ? {} : { password: auth.password }),
+    ...(auth?.username === undefined ? {} : { username: auth.username.reveal() }),
+    ...(auth === undefined ? {} : { password: auth.password.reveal() }),
     ...(tls === undefined ? {} : { tls: tlsOf(tls) }),
   };
 }
@@ -33,6 +34,6 @@ function tlsOf({ isVerified, ca, cert, key }: TlsSettings): RedisTls {
     ...(isVerified ? {} : { insecureSkipVerify: true }),
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
+    ...(key === undefined ? {} : { key: key.reveal() }),
   };
 }

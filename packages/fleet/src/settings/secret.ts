@@ -1,25 +1,59 @@
+import { inspect } from "node:util";
 import { ConfigError } from "@sluice/core";
 import { show } from "./settings-map.ts";
 import type { SettingsMap } from "./settings-map.ts";
+
+/**
+ * A secret text that does not show itself: `console.log`, `util.inspect`, `JSON.stringify` and a
+ * template string give `***`.
+ *
+ * @example
+ * const settings = readRateLimit(block);
+ * if (settings.store?.kind === "redis" && settings.store.mode === "single")
+ *   connect(settings.store.url.reveal());
+ */
+export class Secret {
+  readonly #text: string;
+  readonly #shown: string;
+
+  /** `shown`: the text with its secret parts replaced. */
+  constructor(text: string, shown: string = HIDDEN) {
+    this.#text = text;
+    this.#shown = shown;
+    Object.defineProperty(this, inspect.custom, { value: () => shown });
+  }
+
+  /** The text itself, for opening a connection. Not for a log. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return this.#shown;
+  }
+
+  toJSON(): string {
+    return this.#shown;
+  }
+}
+
+const HIDDEN = "***";
 
 /** A key of a Kubernetes secret. */
 export interface SecretRef {
   readonly name: string;
   readonly key: string;
-  /** Whether it may be missing. */
+  /** Whether the key may be missing. @default false */
   readonly optional?: boolean;
 }
 
-/** A secret as settings have it: the text itself, or where Kubernetes keeps it. */
+/** A secret in settings: the text itself, or a reference to a key of a Kubernetes secret. */
 export type SecretSetting = string | SecretRef;
 
-/**
- * Reads what a reference refers to, for instance from where the secret is mounted; undefined if it
- * is not there.
- */
+/** Reads a referenced secret, for instance from the volume it is mounted at; undefined if missing. */
 export type ReadSecret = (ref: SecretRef) => string | undefined;
 
-/** The text of a secret, without the line end that files have. No error says what it is. */
+/** The text of a secret, without white space at its ends: files end with a line break. No error shows it. */
 export function readSecretText(
   map: SettingsMap,
   key: string,

@@ -1,12 +1,13 @@
 import { ConfigError } from "@sluice/core";
-import { readSecretText } from "./secret.ts";
+import { readSecretText, Secret } from "./secret.ts";
 import type { ReadSecret, SecretSetting } from "./secret.ts";
 import { show } from "./settings-map.ts";
 import type { SettingsMap } from "./settings-map.ts";
 
+/** Numaflow's `sentinel`, as it is written. */
 export interface SentinelBlock {
   readonly masterName: string;
-  /** host:port */
+  /** Each as `host:port`. */
   readonly endpoints: readonly string[];
   readonly sentinelAuth?: AuthBlock;
   readonly redisAuth?: AuthBlock;
@@ -38,33 +39,34 @@ interface Endpoint {
   readonly port: number;
 }
 
-/** How to get in; both undefined: no credentials, no TLS. */
+/** Credentials and TLS for one kind of server; undefined: none. */
 export interface AccessSettings {
   readonly auth: AuthSettings | undefined;
   readonly tls: TlsSettings | undefined;
 }
 
 interface AuthSettings {
-  readonly username: string | undefined;
-  readonly password: string;
+  readonly username: Secret | undefined;
+  readonly password: Secret;
 }
 
 export interface TlsSettings {
-  /** Whether the server must prove who it is. */
+  /** Whether the server's certificate is checked. */
   readonly isVerified: boolean;
-  /** PEM; undefined: the authorities that the system trusts. */
+  /** PEM; undefined: the authorities that Node.js trusts. */
   readonly ca: string | undefined;
-  /** PEM, of the client; both or none. */
+  /** PEM of the client's certificate and private key; both or none. */
   readonly cert: string | undefined;
-  readonly key: string | undefined;
+  readonly key: Secret | undefined;
 }
 
-/** What reading needs besides the block. */
+/** The reader of referenced secrets, and the list that warnings are added to. */
 export interface Reading {
   readonly readSecret: ReadSecret | undefined;
   readonly warnings: string[];
 }
 
+/** Sentinels in one block; deployments have 3 to 7. */
 const ENDPOINTS_MAX = 100;
 
 const KEYS: readonly (keyof SentinelBlock)[] = [
@@ -129,7 +131,10 @@ function readAuth(
   if (auth === undefined) return undefined;
   const username = readSecretText(auth, "username", readSecret);
   const password = readSecretText(auth, "password", readSecret);
-  if (password !== undefined) return { username, password };
+  if (password !== undefined) {
+    const user = username === undefined ? undefined : new Secret(username);
+    return { username: user, password: new Secret(password) };
+  }
   if (username === undefined) return undefined;
   throw new ConfigError(`${auth.at("username")} is there without a password; it must have one`);
 }
@@ -150,9 +155,9 @@ function readTls(
     throw new ConfigError(`${tls.at(there)} is there without ${missing}; it must have one`);
   }
   if (!isVerified) {
-    const idle = ca === undefined ? "" : ", and caCertSecret proves nothing";
+    const idle = ca === undefined ? "" : ", and caCertSecret has no effect";
     const place = `${tls.at("insecureSkipVerify")} is true`;
-    warnings.push(`${place}: whoever answers is taken for the store${idle}`);
+    warnings.push(`${place}: any server is accepted as the store${idle}`);
   }
-  return { isVerified, ca, cert, key: clientKey };
+  return { isVerified, ca, cert, key: clientKey === undefined ? undefined : new Secret(clientKey) };
 }

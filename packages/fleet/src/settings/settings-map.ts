@@ -1,31 +1,31 @@
 import { ConfigError, parseDurationMs } from "@sluice/core";
+import { COUNT_MAX } from "../count-max.ts";
 import { nearest } from "./nearest.ts";
 
-/** 2^53: up to here counts are exact. */
-const COUNT_MAX = 9_007_199_254_740_992;
-/** 31 years. */
+/** The longest duration that a setting may have: 31 years. */
 const DURATION_MAX_MS = 1e12;
+/** Characters of a wrong value that an error shows. */
 const SHOWN_MAX = 40;
 
 /** A length of time: "60s", "1m30s" or "500ms" as Go writes it, or a number of milliseconds. */
 export type DurationSetting = string | number;
 
 export interface SettingsMapOptions {
-  /** Whether `master_name` stands for `masterName` too. */
+  /** Whether a key may also be written in snake case: `master_name` for `masterName`. @default false */
   readonly isSnakeCaseKnown?: boolean;
-  /** Where doubts go that are no errors. */
+  /** Values that are allowed but unlikely to be intended add a line here. */
   readonly warnings?: string[];
 }
 
 /**
- * A map of settings as somebody wrote it, which may be anything. Whatever is wrong is a ConfigError
- * that names the place. A key whose value is undefined is one that is not there.
+ * Reads a map of settings of unknown content. Anything wrong is a ConfigError that names the path of
+ * the setting. A key whose value is undefined counts as missing.
  */
 export class SettingsMap {
   readonly #path: string;
   readonly #options: SettingsMapOptions;
   readonly #values: ReadonlyMap<string, unknown>;
-  /** As they were spelled. */
+  /** Each key as the settings spell it. */
   readonly #spelled = new Map<string, string>();
 
   constructor(
@@ -38,7 +38,7 @@ export class SettingsMap {
     this.#values = this.#read(value, known);
   }
 
-  /** The keys that are there, as they are known. */
+  /** The keys that the settings have, in their canonical spelling. */
   get keys(): readonly string[] {
     return [...this.#values.keys()];
   }
@@ -51,13 +51,13 @@ export class SettingsMap {
     return this.#values.get(key);
   }
 
-  /** The path of a key, as it is written there. */
+  /** The path of a key, in the spelling of the settings. */
   at(key: string): string {
     const spelled = this.#spelled.get(key) ?? key;
     return this.#path === "" ? spelled : `${this.#path}.${spelled}`;
   }
 
-  /** Says what is wrong with a key, and what would be right. */
+  /** The error for a key with a wrong value. */
   error(key: string, expected: string): ConfigError {
     return new ConfigError(`${this.at(key)} is ${show(this.get(key))}; it must be ${expected}`);
   }
@@ -70,7 +70,7 @@ export class SettingsMap {
     throw this.error(key, `a whole number from ${min} to ${max}`);
   }
 
-  /** In milliseconds, whole ones: shorter times are of no use to a limit that counts in seconds. */
+  /** In whole milliseconds, rounded. */
   durationMs(key: string, minMs: number = 0): number | undefined {
     const value = this.get(key);
     if (value === undefined) return undefined;
@@ -93,7 +93,7 @@ export class SettingsMap {
     throw this.error(key, "true or false");
   }
 
-  /** Text, and not an empty one. */
+  /** Text of at least one character. */
   text(key: string): string | undefined {
     const value = this.get(key);
     if (value === undefined || (typeof value === "string" && value !== "")) return value;
@@ -125,7 +125,7 @@ export class SettingsMap {
     if (entries === undefined) {
       const keys =
         known.length === 0 ? "an empty map, {}" : `a map with keys of ${known.join(", ")}`;
-      // What stands in the place of a map may be a secret.
+      // Text in the place of a map may be a secret.
       const what = typeof value === "string" ? "a text" : show(value);
       throw new ConfigError(`${this.#path || "the settings"} is ${what}; it must be ${keys}`);
     }
@@ -155,7 +155,7 @@ export class SettingsMap {
   }
 }
 
-/** The keys and values of a map that are there; undefined if it is none. */
+/** The entries of a map that are not undefined; undefined if the value is not a map. */
 export function entriesOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
@@ -167,7 +167,7 @@ export function inWords(words: readonly string[], link: "and" | "or"): string {
   return `${words.slice(0, -1).join(", ")} ${link} ${words.at(-1)}`;
 }
 
-/** A value as it was written, cut to fit a line; never what is inside, which may be a secret. */
+/** A value for an error message, on one line. The content of lists and maps may be secret: it is not shown. */
 export function show(value: unknown): string {
   switch (typeof value) {
     case "undefined":

@@ -1,8 +1,10 @@
+import { format, inspect } from "node:util";
 import { ConfigError } from "@sluice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readRateLimit } from "./rate-limit.ts";
 import { redisOptionsOf } from "./redis-options-of.ts";
+import { Secret } from "./secret.ts";
 import type { ReadSecret } from "./secret.ts";
 import type { StoreSettings } from "./store-settings.ts";
 
@@ -18,6 +20,13 @@ function errorOf(store: unknown, reader?: ReadSecret): unknown {
     if (error instanceof ConfigError) return error.message;
     throw error;
   }
+}
+
+/** The settings with their secrets as text. */
+function revealed(value: unknown): unknown {
+  if (value instanceof Secret) return value.reveal();
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, revealed(each)]));
 }
 
 const single = (fields: object): object => ({ redisStore: { mode: "single", ...fields } });
@@ -53,7 +62,7 @@ test.each<[string, object, object]>([
   ["with TLS", single({ url: "rediss://u:p%40@h:1" }), { url: "rediss://u:p%40@h:1" }],
 ])("a store of one server is read: %s", (_, store, expected) => {
   const redis = "kind" in expected ? {} : { kind: "redis", mode: "single" };
-  expect(read(store)).toEqual({ ...redis, ...expected });
+  expect(revealed(read(store))).toEqual({ ...redis, ...expected });
 });
 
 test.each<[string, object, object]>([
@@ -110,10 +119,10 @@ test.each<[string, object, object]>([
   ],
   ["a database", sentinel({}, 2), { ...SENTINEL, db: 2 }],
 ])("a store behind sentinels is read: %s", (_, store, expected) => {
-  expect(read(store, readSecret)).toEqual(expected);
+  expect(revealed(read(store, readSecret))).toEqual(expected);
 });
 
-const URL_EXPECTED = "redis://[user:password@]host[:port][/db], or rediss:// for TLS";
+const URL_EXPECTED = "redis://[user:password@]host[:port][/database], or rediss:// for TLS";
 const AT = "rateLimit.store.redisStore";
 const PASSWORD = `${AT}.sentinel.redisAuth.password`;
 const REFERENCE = `${PASSWORD} refers to the key "pw" of the secret "redis"`;
@@ -279,12 +288,38 @@ test.each([
 });
 
 test.each([
+  single({ url: `redis://${SECRET}-user:${SECRET}@h/1` }),
+  single({ url: `redis://:${SECRET}@h`, db: 3 }),
+  sentinel({
+    redisAuth: { username: `${SECRET}-user`, password: SECRET },
+    sentinelAuth: { password: SECRET },
+    redisTLS: { certSecret: "CERT", keySecret: SECRET },
+  }),
+])("settings that were read show no secret, however they are printed: %#", (store) => {
+  const settings = readRateLimit({ max: 1, store });
+  const printed = [
+    JSON.stringify(settings),
+    inspect(settings, { depth: 10, showHidden: true }),
+    format("%o %O %j", settings, settings, settings),
+  ];
+  for (const text of printed) {
+    expect(text).not.toContain(SECRET);
+    expect(text).toContain("***");
+  }
+});
+
+test("a URL that was read shows where the server is", () => {
+  const settings = read(single({ url: `redis://user:${SECRET}@h:7/1` }));
+  expect(JSON.stringify(settings)).toContain('"redis://***:***@h:7/1"');
+});
+
+test.each([
   [{}, ""],
-  [{ caCertSecret: "PEM" }, ", and caCertSecret proves nothing"],
+  [{ caCertSecret: "PEM" }, ", and caCertSecret has no effect"],
 ])("a store that need not prove who it is is doubted: %j", (fields, idle) => {
   const store = sentinel({ redisTLS: { insecureSkipVerify: true, ...fields } });
   expect(readRateLimit({ max: 1, store }).warnings).toEqual([
-    `${AT}.sentinel.redisTLS.insecureSkipVerify is true: whoever answers is taken for the store${idle}`,
+    `${AT}.sentinel.redisTLS.insecureSkipVerify is true: any server is accepted as the store${idle}`,
   ]);
 });
 
@@ -300,7 +335,7 @@ test("any text as a url is one that can be opened, or refused", () => {
     fc.property(url, fc.option(fc.nat(20), { nil: undefined }), (text, db) => {
       const store = errorOf(single(db === undefined ? { url: text } : { url: text, db }));
       if (typeof store === "string") return;
-      const { url: href } = store as { url: string };
+      const href = (store as { url: Secret }).url.reveal();
       expect(new URL(href).hostname).not.toBe("");
       if (db !== undefined) expect(new URL(href).pathname).toBe(`/${db}`);
     }),

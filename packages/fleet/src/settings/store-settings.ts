@@ -1,31 +1,33 @@
 import { ConfigError } from "@sluice/core";
+import { DATABASE_MAX, parseRedisUrl, URL_SYNTAX } from "../store/redis/url.ts";
+import { Secret } from "./secret.ts";
 import { readSentinel } from "./sentinel-settings.ts";
 import type { Reading, SentinelBlock, SentinelSettings } from "./sentinel-settings.ts";
 import type { SettingsMap } from "./settings-map.ts";
 
-/** As it is written. */
+/** Numaflow's `store`, as it is written. */
 export interface StoreBlock {
   readonly redisStore?: RedisStoreBlock;
-  /** Of one process: every replica has the whole limit. */
+  /** For one process; every replica has the whole limit. */
   readonly inMemoryStore?: Readonly<Record<string, never>>;
 }
 
 interface RedisStoreBlock {
   readonly mode: "single" | "sentinel";
-  /** In single mode; it may contain the credentials, and `rediss:` means TLS. */
+  /** In single mode; may contain the credentials; `rediss:` is with TLS. */
   readonly url?: string;
   readonly db?: number;
   readonly sentinel?: SentinelBlock;
 }
 
-/** Where a pool meets, ready to be opened. It contains secrets in clear text: not for a log. */
+/** The store of a pool, checked. Its secrets show as `***`; `reveal()` gives the text. */
 export type StoreSettings = { readonly kind: "memory" } | SingleSettings | SentinelStoreSettings;
 
 export interface SingleSettings {
   readonly kind: "redis";
   readonly mode: "single";
-  /** With the number of the database, if one was given anywhere. */
-  readonly url: string;
+  /** With the database of `db`, if the block has one. */
+  readonly url: Secret;
 }
 
 export interface SentinelStoreSettings extends SentinelSettings {
@@ -33,8 +35,6 @@ export interface SentinelStoreSettings extends SentinelSettings {
   readonly mode: "sentinel";
   readonly db: number;
 }
-
-const DB_MAX = 9999;
 
 /** Reads the `store` of a `rateLimit` block; undefined if there is none. */
 export function readStore(block: SettingsMap, reading: Reading): StoreSettings | undefined {
@@ -58,41 +58,30 @@ export function readStore(block: SettingsMap, reading: Reading): StoreSettings |
   if (redis.has(unused)) {
     throw new ConfigError(`${redis.at(unused)} is not used in ${mode} mode; it must not be there`);
   }
-  const db = redis.whole("db", 0, DB_MAX);
+  const db = redis.whole("db", 0, DATABASE_MAX);
   if (mode === "single") return { kind: "redis", mode, url: readUrl(redis, db) };
   return { kind: "redis", mode, db: db ?? 0, ...readSentinel(redis, reading) };
 }
 
-/** No error shows the url, in which a password may stand. */
-function readUrl(redis: SettingsMap, db: number | undefined): string {
-  const expected = "redis://[user:password@]host[:port][/db], or rediss:// for TLS";
-  if (!redis.has("url")) throw redis.error("url", expected);
-  const url = parseRedisUrl(redis.get("url"));
-  if (url === undefined) {
-    throw new ConfigError(`${redis.at("url")} is no such url; it must be ${expected}`);
+/** No error shows the URL, which may contain a password. */
+function readUrl(redis: SettingsMap, db: number | undefined): Secret {
+  if (!redis.has("url")) throw redis.error("url", URL_SYNTAX);
+  const text = redis.get("url");
+  const url = parseRedisUrl(text);
+  if (url === undefined || typeof text !== "string") {
+    throw new ConfigError(`${redis.at("url")} is not a Redis URL; it must be ${URL_SYNTAX}`);
   }
-  const path = url.pathname.replace("/", "");
-  if (db !== undefined && path !== "" && Number(path) !== db) {
-    throw redis.error("db", `${Number(path)}, as in the url, or not be there`);
+  if (db !== undefined && url.database !== undefined && url.database !== db) {
+    throw redis.error("db", `${url.database}, as in the url, or not be there`);
   }
-  if (db !== undefined) url.pathname = `/${db}`;
-  return url.href;
+  const full = new URL(text);
+  if (db !== undefined) full.pathname = `/${db}`;
+  return new Secret(full.href, withoutLogin(full));
 }
 
-function parseRedisUrl(text: unknown): URL | undefined {
-  if (typeof text !== "string" || !URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  const isRedis = url.protocol === "redis:" || url.protocol === "rediss:";
-  const isPlain = url.search === "" && url.hash === "" && /^\/?\d{0,4}$/.test(url.pathname);
-  const isWhole = isRedis && isPlain && url.hostname !== "";
-  return isWhole && isDecodable(url.username) && isDecodable(url.password) ? url : undefined;
-}
-
-function isDecodable(part: string): boolean {
-  try {
-    decodeURIComponent(part);
-    return true;
-  } catch {
-    return false;
-  }
+function withoutLogin(url: URL): string {
+  const shown = new URL(url);
+  if (shown.username !== "") shown.username = "***";
+  if (shown.password !== "") shown.password = "***";
+  return shown.href;
 }

@@ -1,7 +1,7 @@
-import type { RefusalCause } from "../ledger/ledger.ts";
-import { PARTS } from "../ledger/parts.ts";
-import type { SavedLevel, SyncReply, SyncRequest, Told } from "./pool-store.ts";
-import { StoreError } from "./store-error.ts";
+import type { RefusalCause } from "../../ledger/ledger.ts";
+import { PARTS } from "../../ledger/parts.ts";
+import type { SavedLevel, SyncReply, SyncRequest, Told } from "../pool-store.ts";
+import { StoreError } from "../store-error.ts";
 
 /** A number of at most 16 digits, without a sign, a point or leading zeros. */
 const WHOLE = /^(?:0|[1-9]\d{0,15})$/;

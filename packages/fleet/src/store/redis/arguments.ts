@@ -1,4 +1,4 @@
-import type { LeaveRequest, SyncRequest } from "./pool-store.ts";
+import type { LeaveRequest, SyncRequest } from "../pool-store.ts";
 
 type Argument = string | number | undefined;
 

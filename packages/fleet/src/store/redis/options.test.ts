@@ -1,7 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import { describe, expect, test } from "vitest";
-import { readRedisOptions } from "./redis-options.ts";
-import type { RedisStoreOptions } from "./redis-options.ts";
+import { readRedisOptions } from "./options.ts";
+import type { RedisStoreOptions } from "./options.ts";
 
 const AT = [{ host: "h", port: 1 }];
 const SECRET = "hunter2";
@@ -11,17 +11,17 @@ describe("the settings of a store in Redis", () => {
     [
       "a url",
       { url: "redis://h" },
-      { kind: "single", addresses: [{ host: "h", port: 6379 }], database: 0 },
+      { kind: "single", address: { host: "h", port: 6379 }, database: 0 },
     ],
     [
       "all of a url",
       { url: "redis://u:p%40w@h:77/5" },
-      { username: "u", password: "p@w", addresses: [{ host: "h", port: 77 }], database: 5 },
+      { username: "u", password: "p@w", address: { host: "h", port: 77 }, database: 5 },
     ],
     [
       "a url with an address of IPv6",
       { url: "redis://[::1]:7" },
-      { addresses: [{ host: "::1", port: 7 }] },
+      { address: { host: "::1", port: 7 } },
     ],
     ["a url with TLS", { url: "rediss://h/" }, { tls: {} }],
     [
@@ -36,22 +36,19 @@ describe("the settings of a store in Redis", () => {
       { sentinel: { masterName: "m", endpoints: AT, password: "s" }, password: "p" },
       {
         kind: "sentinel",
-        addresses: AT,
+        endpoints: AT,
+        masterName: "m",
         password: "p",
-        sentinel: { masterName: "m", password: "s" },
+        sentinelLogin: { password: "s" },
       },
     ],
-    [
-      "a cluster",
-      { cluster: { nodes: AT }, tls: true },
-      { kind: "cluster", addresses: AT, tls: {} },
-    ],
+    ["a cluster", { cluster: { nodes: AT }, tls: true }, { kind: "cluster", nodes: AT, tls: {} }],
   ])("are read from %s", (_what, options, expected) => {
-    expect(readRedisOptions(options).target).toMatchObject(expected);
+    expect(readRedisOptions(options).from).toMatchObject({ target: expected });
   });
 
-  test("have a timeout of 250 ms unless given", () => {
-    expect(readRedisOptions({ url: "redis://h" }).timeoutMs).toBe(250);
+  test("have a timeout of 500 ms unless given", () => {
+    expect(readRedisOptions({ url: "redis://h" }).timeoutMs).toBe(500);
     expect(readRedisOptions({ url: "redis://h", timeoutMs: 100 }).timeoutMs).toBe(100);
   });
 
@@ -78,6 +75,7 @@ describe("the settings of a store in Redis", () => {
     ["a node without a host", { cluster: { nodes: [{ host: "", port: 1 }] } }],
     ["an unknown option of TLS", { url: "redis://h", tls: { rejectUnauthorized: false } }],
     ["a login beside the caller's client", { client: {}, password: SECRET }],
+    ["a library that is not known", { url: "redis://h", library: SECRET }],
     ["an unknown option of the runtime", { url: "redis://h", runtime: { clock: 1 } }],
   ])("are refused with %s, and no password is told", (_what, options) => {
     const read = (): unknown => readRedisOptions(options as RedisStoreOptions);
@@ -88,14 +86,17 @@ describe("the settings of a store in Redis", () => {
 
 test.each<[string, unknown, RegExp]>([
   ["nothing", undefined, /redisStore is undefined/],
-  ["nowhere", {}, /told none of url, sentinel, cluster, client/],
-  ["two places", { url: "redis://h", cluster: {} }, /told url and cluster/],
-  ["no sentinel", { sentinel: {} }, /masterName is not there/],
+  ["nowhere", {}, /has none of url, sentinel, cluster, client/],
+  ["two places", { url: "redis://h", cluster: {} }, /has url and cluster/],
+  ["no sentinel", { sentinel: {} }, /masterName is missing/],
   ["no endpoints", { sentinel: { masterName: "m" } }, /endpoints must be a list/],
   ["endpoints in text", { cluster: { nodes: ["a:1"] } }, /nodes is string/],
-  ["a client that is none", { client: {} }, /client has no evalsha/],
   ["a password that is no text", { url: "redis://h", password: 5 }, /password is number/],
-  ["a password that cannot be read", { url: "redis://:%FFx@h" }, /url must be redis:/],
+  [
+    "a password that cannot be read",
+    { url: "redis://:%FFx@h" },
+    /url is not a Redis URL; it must be redis:/,
+  ],
 ])("is refused with one line: %s", (_what, options, message) => {
   const read = (): unknown => readRedisOptions(options as RedisStoreOptions);
   expect(read).toThrow(ConfigError);

@@ -24,7 +24,7 @@ export function loadScripts(): RedisScripts {
 }
 
 function load(...names: readonly string[]): RedisScript {
-  const files = names.map((name) => new URL(`../../lua/${name}.lua`, import.meta.url));
+  const files = names.map((name) => new URL(`../../../lua/${name}.lua`, import.meta.url));
   const text = files.map((file) => readFileSync(file, "utf8")).join("");
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }

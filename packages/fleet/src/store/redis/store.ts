@@ -1,0 +1,76 @@
+import { checkLeave, checkLimits, checkSync } from "../check-request.ts";
+import { LIMITS_TTL_MS } from "../memory-store.ts";
+import type { LeaveRequest, PoolStore, SyncReply, SyncRequest } from "../pool-store.ts";
+import { leaveArguments, ledgerKeys, limitsKey, syncArguments } from "./arguments.ts";
+import { openerLike, openerOf } from "./library.ts";
+import { readRedisOptions } from "./options.ts";
+import type { RedisStoreOptions } from "./options.ts";
+import { Redaction, secretsIn } from "./redaction.ts";
+import { readLeft, readSyncReply, readVersion } from "./reply.ts";
+import { ScriptRunner } from "./script-runner.ts";
+import { loadScripts } from "./scripts.ts";
+import type { RedisScripts } from "./scripts.ts";
+
+/**
+ * Pools in Redis or Valkey: one server, Sentinel or Cluster. The store connects at the first call,
+ * and again at the first call after the connection is lost. A call takes at most `timeoutMs`, is
+ * never queued, and is never sent again once it may have been executed. No error contains a password.
+ *
+ * @example
+ * const store = redisStore({ url: "redis://localhost:6379" });
+ * const limiter = await joinFleet({ pool: "shop/orders", store, rateLimit: { max: 100 } });
+ * // At the end:
+ * await limiter.leave();
+ * await store.close();
+ */
+export function redisStore(options: RedisStoreOptions): PoolStore {
+  const { from, library, timeoutMs, timer } = readRedisOptions(options);
+  const open =
+    "client" in from
+      ? Promise.resolve(openerLike(from.client, timeoutMs))
+      : openerOf(from.target, { library, timeoutMs });
+  const redaction = new Redaction(
+    secretsIn("client" in from ? optionsOf(from.client) : from.target),
+  );
+  return new RedisStore(new ScriptRunner({ open, redaction, timer, timeoutMs }));
+}
+
+/** Where client libraries keep the options of a client. */
+function optionsOf(client: object): unknown {
+  const { options, _options, startupNodes } = client as Record<string, unknown>;
+  return [options, _options, startupNodes];
+}
+
+class RedisStore implements PoolStore {
+  readonly #runner: ScriptRunner;
+  readonly #scripts: RedisScripts = loadScripts();
+
+  constructor(runner: ScriptRunner) {
+    this.#runner = runner;
+  }
+
+  async sync(request: SyncRequest): Promise<SyncReply> {
+    checkSync(request);
+    const keys = ledgerKeys(request.pool);
+    const reply = await this.#runner.run(this.#scripts.sync, keys, syncArguments(request));
+    return readSyncReply(reply, request);
+  }
+
+  async leave(request: LeaveRequest): Promise<void> {
+    checkLeave(request);
+    const keys = ledgerKeys(request.pool);
+    readLeft(await this.#runner.run(this.#scripts.leave, keys, leaveArguments(request)));
+  }
+
+  async setLimits(pool: string, text: string): Promise<number> {
+    checkLimits(pool, text);
+    const keys = [limitsKey(pool)];
+    return readVersion(
+      await this.#runner.run(this.#scripts.setLimits, keys, [text, LIMITS_TTL_MS]),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#runner.close();
+  }
+}
