@@ -14,12 +14,12 @@ const STANDINGS: readonly MembershipState["standing"][] = ["joining", "member", 
  *
  * | instrument | kind |
  * | --- | --- |
- * | `sluice.fleet.requested`, `sluice.fleet.granted` by `lease`, `sluice.fleet.denied` by `reason` | counters, tokens |
+ * | `sluice.fleet.requested`, `sluice.fleet.granted` by `lease`, `sluice.fleet.refused` by `reason` | counters, tokens |
  * | `sluice.fleet.deposited` by `kind`: unused, dropped | counter, tokens |
  * | `sluice.fleet.waits`, `sluice.fleet.waited` | counters: calls that waited, and for how many seconds in all |
  * | `sluice.fleet.waiting` | gauge: calls that wait now |
  * | `sluice.fleet.ceiling`, `sluice.fleet.share`, `sluice.fleet.left` | gauges, tokens: of the pool, of the member, there now |
- * | `sluice.fleet.utilisation` | gauge, 0 to 1: of the last epoch with a call that is over |
+ * | `sluice.fleet.usage` | gauge, 0 to 1: of the last epoch with a call that is over |
  * | `sluice.fleet.steps` by `step`: start, up, hold, down, gap | counter: what the ramp did |
  * | `sluice.fleet.size` by `view`: known, desired, live | gauge: what it divides by, reports, and was told |
  * | `sluice.fleet.standing` by `standing` | gauge: 1 for the one it has, 0 for the others |
@@ -51,12 +51,12 @@ interface Observation {
 }
 
 function observeCounts({ result, instruments: to, who }: Observation, counts: FleetCounts): void {
-  const { granted, grantedUnleased, refused, refusedStoreLost } = counts;
+  const { granted, grantedUnleased } = counts;
   result.observe(to.requested, counts.requested, who);
   result.observe(to.granted, granted - grantedUnleased, { ...who, lease: "held" });
   result.observe(to.granted, grantedUnleased, { ...who, lease: "none" });
-  result.observe(to.denied, refused - refusedStoreLost, { ...who, reason: "fleet-share" });
-  result.observe(to.denied, refusedStoreLost, { ...who, reason: "store-lost" });
+  for (const [reason, count] of Object.entries(counts.refusedBy))
+    result.observe(to.refused, count, { ...who, reason });
   result.observe(to.deposited, counts.deposited, { ...who, kind: "unused" });
   result.observe(to.deposited, counts.refunded, { ...who, kind: "dropped" });
   result.observe(to.waits, counts.waits, who);
@@ -66,13 +66,13 @@ function observeCounts({ result, instruments: to, who }: Observation, counts: Fl
 }
 
 function observeState({ result, instruments: to, who }: Observation, state: FleetState): void {
-  const { waiting, ceiling, share, left, utilisation } = state;
+  const { waiting, ceiling, share, left, usage } = state;
   result.observe(to.waiting, waiting, who);
   // Without a limit there is none of these.
   if (ceiling !== undefined) result.observe(to.ceiling, ceiling, who);
   if (share !== undefined) result.observe(to.share, share, who);
   if (left !== undefined) result.observe(to.left, left, who);
-  if (utilisation !== undefined) result.observe(to.utilisation, utilisation, who);
+  if (usage !== undefined) result.observe(to.usage, usage, who);
 }
 
 function observeMembership(
@@ -106,7 +106,7 @@ function createInstruments(meter: Meter) {
       description: "Tokens granted, under a lease or by the policy for those who hold none",
       unit: "{token}",
     }),
-    denied: meter.createObservableCounter("sluice.fleet.denied", {
+    refused: meter.createObservableCounter("sluice.fleet.refused", {
       description: "Tokens asked for, not granted and no longer waited for",
       unit: "{token}",
     }),
@@ -142,7 +142,7 @@ function createInstruments(meter: Meter) {
       description: "Tokens that could be taken",
       unit: "{token}",
     }),
-    utilisation: meter.createObservableGauge("sluice.fleet.utilisation", {
+    usage: meter.createObservableGauge("sluice.fleet.usage", {
       description: "The used part of what could be handed out in the last epoch that is over",
       unit: "1",
     }),

@@ -55,7 +55,7 @@ export async function takeAll(
   for (let leftMs = ms; leftMs > 0; leftMs -= everyMs) {
     await timer.advance(everyMs);
     for (const [i, limiter] of limiters.entries())
-      got[i] = (got[i] ?? 0) + limiter.tryAcquire(ask).count;
+      got[i] = (got[i] ?? 0) + (limiter.tryAcquireUpTo(ask)?.count ?? 0);
   }
   return got;
 }

@@ -40,7 +40,7 @@ async function takeAll(
   for (let left = ms; left > 0; left--) {
     await timer.advance(1);
     for (const [i, limiter] of limiters.entries())
-      got[i] = (got[i] ?? 0) + limiter.tryAcquire(1000).count;
+      got[i] = (got[i] ?? 0) + (limiter.tryAcquireUpTo(1000)?.count ?? 0);
   }
   return got;
 }

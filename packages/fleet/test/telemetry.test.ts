@@ -36,7 +36,7 @@ function newMetrics() {
   return { watch, collect, shutDown: (): Promise<void> => provider.shutdown() };
 }
 
-test("tells what was asked for, granted, denied, waited for and given back, and where the ramp is", async () => {
+test("tells what was asked for, granted, refused, waited for and given back, and where the ramp is", async () => {
   const { timer, joinAll } = newWorld({
     pacing: "epoch",
     rateLimit: { max: 1000, min: 100, rampUpDuration: "9s" },
@@ -48,28 +48,28 @@ test("tells what was asked for, granted, denied, waited for and given back, and 
   if (limiter === undefined) throw new Error("nobody joined");
   await timer.advance(1000);
   (await limiter.acquire(30)).deposit({ unused: 4, dropped: 3 });
-  await limiter.acquire(30, { timeoutMs: 0 });
+  expect((await limiter.acquireUpTo(30)).count).toBe(27);
   await timer.advance(1000);
-  expect(limiter.tryAcquire(10).count).toBe(10);
+  expect(limiter.tryAcquire(10)?.count).toBe(10);
   expect(await collect()).toMatchObject({
     requested: 70,
     "granted held": 67,
     "granted none": 0,
-    "denied fleet-share": 3,
-    "denied store-lost": 0,
+    "refused fleet-share": 3,
+    "refused store-lost": 0,
     "deposited unused": 4,
     "deposited dropped": 3,
     waits: 0,
     ceiling: 200,
     share: 100,
     left: 90,
-    utilisation: 1,
+    usage: 1,
     "steps start": 1,
     "steps up": 1,
     "steps down": 0,
     waiting: 0,
   });
-  limiter.tryAcquire(90);
+  limiter.tryAcquireUpTo(90);
   const waiting = limiter.acquire(1);
   await timer.advance(250);
   expect(await collect()).toMatchObject({ waiting: 1, waits: 1, waited: 0 });
@@ -101,7 +101,7 @@ test("tells the sizes, verdicts, ages and errors of a membership, and the level 
     "size desired": 1,
     "size live": 1,
     sync_errors: 0,
-    utilisation: 1,
+    usage: 1,
   });
   const { joined } = join("m-1");
   await timer.advance(SETTLED_MS);
@@ -115,14 +115,14 @@ test("tells the sizes, verdicts, ages and errors of a membership, and the level 
   expect(await collect("m-1")).toMatchObject({ "resume_level running": level, "size known": 2 });
   link.fault = "down";
   await timer.advance(8000);
-  first.tryAcquire(1000);
+  first.tryAcquireUpTo(1000);
   await timer.advance(1000);
-  expect(first.tryAcquire(1000).count).toBeGreaterThan(0);
+  expect(first.tryAcquireUpTo(1000)?.count).toBeGreaterThan(0);
   const lost = await collect();
   expect(lost).toMatchObject({ "standing lost": 1, "standing member": 0, lease_left: 0 });
   expect(lost["sync_errors"]).toBeGreaterThan(10);
   expect(lost["sync_age"]).toBeGreaterThan(8);
-  expect(lost["denied store-lost"]).toBeGreaterThan(900);
+  expect(lost["refused store-lost"]).toBeGreaterThan(900);
   expect(lost["granted none"]).toBeGreaterThan(0);
   stop();
   first.tryAcquire(1);

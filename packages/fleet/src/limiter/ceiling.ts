@@ -42,8 +42,11 @@ export class Ceiling {
     return this.#epoch === undefined ? this.#ramp.ceiling : this.#ceiling;
   }
 
-  /** The used part, from 0 to 1, of what could be handed out in the last epoch that is over. */
-  get utilisation(): number | undefined {
+  /**
+   * `used ÷ (used + unused)` tokens, from 0 to 1, of the last epoch that is over. An empty share counts
+   * as 1, so that a small pool can still ramp up.
+   */
+  get usage(): number | undefined {
     if (this.#usage === undefined) return undefined;
     const { used, unused } = this.#usage;
     return used + unused === 0 ? 1 : used / (used + unused);

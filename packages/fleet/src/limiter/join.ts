@@ -18,16 +18,19 @@ import { DuplicateMemberError } from "./duplicate-member-error.ts";
 import { EpochPacing } from "../pacing/epoch-pacing.ts";
 import type { FleetEvent } from "./event.ts";
 import { FleetLimiter } from "./fleet-limiter.ts";
-import type { Entitling } from "./fleet-limiter.ts";
 import { epochAt } from "../pacing/pacing.ts";
 import type { Pacing } from "../pacing/pacing.ts";
 import { Place } from "./place.ts";
+import type { ShareSource } from "./share-source.ts";
 import { EpochClock } from "../pacing/epoch-clock.ts";
 import { SmoothPacing } from "../pacing/smooth-pacing.ts";
 
 /** What a process says to join its pool. */
 export interface JoinOptions extends FleetOptions {
-  /** Calls that may wait for tokens at once; further ones get none. 10,000 if not given. */
+  /**
+   * Calls that may wait for tokens at once; `acquire` rejects further ones.
+   * @default 10_000
+   */
   readonly maxWaiting?: number;
   /** Ends the joining: it rejects with the signal's reason, and nothing is left behind. */
   readonly signal?: AbortSignal;
@@ -76,9 +79,9 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
   const emit = tellingOf(onEvent);
   const { pool, rateLimit } = settings;
   const time = new EpochClock();
-  const common = { timer, clock: runtime?.clock, time, maxWaiting, tally };
+  const common = { timer, clock: runtime?.clock, epochClock: time, maxWaiting, tally };
   if (rateLimit === undefined)
-    return new FleetLimiter({ ...common, name: { pool }, entitling: alone(1, "floor") });
+    return new FleetLimiter({ ...common, name: { pool }, share: alone(1, "floor") });
 
   const ramp = new Ramp(rateLimit.ramp, { epoch: epochAt(timer.now()) });
   const ceiling = new Ceiling(ramp, ({ step, ceiling: level, usage }) => {
@@ -88,8 +91,8 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
   const paced = { ceiling, pacing: pacingOf(settings, ceiling, time) };
   const store = settings.store ?? openStore(settings);
   if (store === undefined) {
-    const entitling = alone(settings.replicas ?? 1, settings.division);
-    return new FleetLimiter({ ...common, name: { pool }, paced, entitling });
+    const share = alone(settings.replicas ?? 1, settings.division);
+    return new FleetLimiter({ ...common, name: { pool }, paced, share });
   }
 
   const random = runtime?.random ?? systemRandom;
@@ -106,7 +109,7 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
     ceiling,
     readLimits,
   });
-  const limiter = new FleetLimiter({ ...common, name: { pool, member }, paced, entitling: place });
+  const limiter = new FleetLimiter({ ...common, name: { pool, member }, paced, share: place });
   await takePlace({ place, limiter, settings, timer, signal, emit, tally });
   return limiter;
 }
@@ -150,7 +153,7 @@ function openStore({ rateLimit, membership }: FleetSettings): PoolStore | undefi
 }
 
 /** One of so many processes that nobody counts, and so without a rank among them. */
-function alone(replicas: number, division: Division): Entitling {
+function alone(replicas: number, division: Division): ShareSource {
   const entitlement: Entitlement =
     division === "floor"
       ? { kind: "seat", seat: { poolSize: replicas, rank: 0 } }
@@ -200,11 +203,9 @@ async function takePlace(joining: Joining): Promise<void> {
   const isSettled = (): boolean => place.entitlementAt(timer.now()) !== undefined;
   place.start({
     tally,
-    isWaiting: () => limiter.waiting > 0,
     onEvent: emit,
     onChange: () => {
       if (isSettled()) settled.abort();
-      limiter.onChange();
     },
   });
   if (isSettled()) return;

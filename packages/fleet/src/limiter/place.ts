@@ -15,9 +15,9 @@ import type { Ceiling } from "./ceiling.ts";
 import type { Tally } from "./counts.ts";
 import { DemandMeter } from "./demand-meter.ts";
 import type { FleetEvent } from "./event.ts";
-import type { Entitling } from "./fleet-limiter.ts";
 import { epochAt } from "../pacing/pacing.ts";
 import type { EpochClock } from "../pacing/epoch-clock.ts";
+import type { ShareSource, TokenQueue } from "./share-source.ts";
 import type { MembershipState } from "./state.ts";
 
 export interface PlaceOptions {
@@ -40,16 +40,16 @@ export interface PlaceOptions {
 export interface PlaceObserver {
   onEvent(event: FleetEvent): void;
   onChange(): void;
-  isWaiting(): boolean;
   readonly tally: Tally;
 }
 
 /** One member's place in its pool: its session with the store, and what follows from the replies. */
-export class Place implements Entitling, DriverHost {
+export class Place implements ShareSource, DriverHost {
   readonly session: MemberSession;
   readonly #options: PlaceOptions;
   readonly #driver: Driver;
-  readonly #demand: DemandMeter;
+  readonly demand: DemandMeter;
+  #queue: TokenQueue | undefined;
   #observer: PlaceObserver | undefined;
   #limitsVersion = 0;
   #live: number | undefined;
@@ -60,7 +60,7 @@ export class Place implements Entitling, DriverHost {
     const { identity, rules, resume, store, timer } = options;
     const nowMs = timer.now();
     this.#options = options;
-    this.#demand = new DemandMeter(nowMs);
+    this.demand = new DemandMeter(nowMs, rules.timing.leaseMs);
     // A level that nobody takes up again is not kept.
     const resumeTtlMs = resume.enabled ? resume.ttlMs : 0;
     this.session = new MemberSession(identity, rules, { nowMs, resumeTtlMs });
@@ -84,8 +84,8 @@ export class Place implements Entitling, DriverHost {
     return this.session.membership.isLeasedAt(nowMs);
   }
 
-  onAsk(asked: number, granted: number): void {
-    this.#demand.onAsk(asked, granted);
+  subscribe(queue: TokenQueue): void {
+    this.#queue = queue;
   }
 
   /** Syncs from now on, until `leave`. */
@@ -116,8 +116,8 @@ export class Place implements Entitling, DriverHost {
 
   condition(): Condition {
     const nowMs = this.#options.timer.now();
-    const isWaiting = this.#observer?.isWaiting() ?? false;
-    const wanted = this.#demand.read(nowMs, this.#options.ceiling.now, isWaiting);
+    const isWaiting = this.#queue?.isWaiting() ?? false;
+    const wanted = this.demand.read(nowMs, this.#options.ceiling.now, isWaiting);
     return { level: this.#level, wanted, limitsVersion: this.#limitsVersion };
   }
 
@@ -134,7 +134,7 @@ export class Place implements Entitling, DriverHost {
     if (reply.limits !== undefined) this.#setLimits(reply.limits, nowMs, observer);
     if (reply.saved !== undefined) this.#resume(reply.saved, nowMs, observer);
     // Parts may have come without anything else having changed.
-    observer.onChange();
+    this.#onChange();
   }
 
   onFailure(error: unknown): void {
@@ -148,7 +148,12 @@ export class Place implements Entitling, DriverHost {
   onChanges(changes: readonly MembershipChange[]): void {
     const atMs = this.#options.timer.now();
     for (const change of changes) this.#observer?.onEvent({ ...change, atMs });
+    this.#onChange();
+  }
+
+  #onChange(): void {
     this.#observer?.onChange();
+    this.#queue?.wake();
   }
 
   get #level(): number | undefined {

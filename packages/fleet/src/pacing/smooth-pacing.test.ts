@@ -176,14 +176,14 @@ test("an epoch of which something was lost is judged by what was used of its sha
   for (let atMs = 0; atMs < 500; atMs += 7) pacing.take(1e9, atMs, seat(1));
   pacing.take(0, 1000, seat(1));
   expect(steps).toEqual(["start", "hold"]);
-  expect(ceiling.utilisation).toBeGreaterThanOrEqual(0.4);
-  expect(ceiling.utilisation).toBeLessThan(0.6);
+  expect(ceiling.usage).toBeGreaterThanOrEqual(0.4);
+  expect(ceiling.usage).toBeLessThan(0.6);
 });
 
 test("a call late in an epoch does not hide what was lost before it", () => {
   const { pacing, ceiling } = setUp(1000);
   for (let epoch = 0; epoch < 5; epoch++) pacing.take(1e9, epoch * 1000 + 990, seat(1));
-  expect(ceiling.utilisation).toBeLessThan(0.1);
+  expect(ceiling.usage).toBeLessThan(0.1);
 });
 
 test("a call that is larger than what can be saved up is missing from what comes next", () => {

@@ -234,7 +234,8 @@ export class SimulatedMember {
     if (!this.#hasJoined) return;
     const ask = this.#askAt(nowMs);
     const count = this.#pacing.take(ask, atMs, entitlement);
-    this.#demand.onAsk(ask, count);
+    this.#demand.onRequested(count);
+    if (count < ask) this.#demand.onShort();
     this.#taken += count;
     if (count > 0) this.#world.watcher.onGrant(this, count);
     const { asksPerSecond } = this.#options;

@@ -1,0 +1,30 @@
+import type { Reason } from "@sluice/core";
+import type { Entitlement } from "../membership/membership.ts";
+import type { LeaveReason } from "../store/pool-store.ts";
+import type { DemandMeter } from "./demand-meter.ts";
+import type { MembershipState } from "./state.ts";
+
+/** A queue of calls that wait for tokens; a gate's or a limiter's. */
+export interface TokenQueue {
+  /** More tokens may be there than was known. Must not throw. */
+  wake(): void;
+  /** Whether at least one call waits because tokens are missing. */
+  isWaiting(): boolean;
+}
+
+/** Where a limiter learns how much of the ceiling it may use: a pool member, or a fixed part. */
+export interface ShareSource {
+  /** Asked for every grant, also after a wait. Undefined: nothing may be used. */
+  entitlementAt(nowMs: number): Entitlement | undefined;
+  /** Whether the entitlement is held under a lease, rather than by a policy such as the safe share. */
+  isLeasedAt(nowMs: number): boolean;
+  /** Why tokens are missing, if they are. */
+  readonly reason: Reason;
+  /** Told the tokens of each call once; undefined where the share does not depend on demand. */
+  readonly demand?: DemandMeter;
+  /** Called once, with the queue that must be woken whenever the entitlement may have changed. */
+  subscribe?(queue: TokenQueue): void;
+  /** Undefined where there is no store. */
+  stateAt?(nowMs: number): MembershipState;
+  leave(reason: LeaveReason): Promise<void>;
+}
