@@ -295,6 +295,42 @@ test("many callers in one process share what it has: nothing is lost, nothing is
   expect(granted).toBe(used);
 });
 
+test("an observer that ends a wait as the epoch begins costs no token", async () => {
+  const { signal, abort } = newSignal();
+  const { timer, limiter } = await setUp({
+    rateLimit: { max: 1, min: 1 },
+    pacing: "epoch",
+    onEvent: ({ type }) => {
+      if (type === "step" && limiter.waiting > 0) abort();
+    },
+  });
+  await timer.advance(1000);
+  expect(limiter.tryAcquire()?.count).toBe(1);
+  const aborted = limiter.acquire(1, { signal });
+  const next = limiter.acquire(1);
+  aborted.catch(() => {});
+  await timer.advance(1000);
+  await expect(aborted).rejects.toThrow("given up");
+  expect((await next).count).toBe(1);
+  expect(limiter.counts).toMatchObject({ requested: 3, granted: 2, refused: 1 });
+  await limiter.leave();
+});
+
+test("a waiting call gets its token as soon as a rising ramp allows, not when the old share would", async () => {
+  const { timer, limiter } = await setUp({
+    store: undefined,
+    replicas: 20,
+    rateLimit: { max: 1000, min: 1, rampUpDuration: "10s" },
+  });
+  limiter.tryAcquireUpTo(9);
+  const startMs = timer.now();
+  const waited = limiter.acquire(1).then(() => timer.now() - startMs);
+  expect(limiter.pauseMs()).toBeGreaterThan(10_000);
+  await timer.advance(30_000);
+  expect(await waited).toBeLessThan(3000);
+  await limiter.leave();
+});
+
 test("deposits mint nothing, whatever is said to have been unused or dropped", async () => {
   const step = fc.record({
     ms: fc.nat(60),

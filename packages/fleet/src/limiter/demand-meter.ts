@@ -1,4 +1,5 @@
 import { PARTS } from "../store/pool-store.ts";
+import type { DemandSink } from "./share-source.ts";
 
 /**
  * Wanted ÷ measured demand while no call is short of tokens. Raised, it lets a member take a larger
@@ -58,7 +59,7 @@ export function wantedParts({ perSecond, ceiling, short }: Demand): number {
 }
 
 /** Measures one member's demand between syncs. The tokens of each call are told once. */
-export class DemandMeter {
+export class DemandMeter implements DemandSink {
   readonly #knownAtMs: number;
   #sinceMs: number;
   #tokens = 0;
@@ -72,17 +73,14 @@ export class DemandMeter {
     this.#knownAtMs = nowMs + unknownMs;
   }
 
-  /** Tokens of a call: on its arrival, or when it got some of those that it could use. */
   onRequested(count: number): void {
     this.#tokens += count;
   }
 
-  /** A call got less than it could use, and how much it would have used is not known. */
   onShort(): void {
     this.#isShort = true;
   }
 
-  /** Tokens came back: they were not needed, and so neither were more. */
   onDeposited(count: number): void {
     this.#tokens = Math.max(0, this.#tokens - count);
     this.#isShort = false;

@@ -78,6 +78,7 @@ export class FleetLimiter {
     const wake = (): void => this.#wake();
     this.#grants = new Grants({ pacing, epochClock, share, tally, onDeposit: wake });
     this.#queue = new WaiterQueue(timer, {
+      enterEpoch: (nowMs) => void this.#grants.pauseMs(1, nowMs),
       tryGrant: (ask, nowMs) => this.#grants.tryGrant(ask, nowMs),
       readyAtMs: (ask, nowMs) => {
         const pauseMs = this.#grants.pauseMs(this.#grants.needed(ask), nowMs);

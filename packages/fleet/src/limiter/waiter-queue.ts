@@ -10,6 +10,8 @@ export interface Ask {
 
 /** What a queue does with its waiters. */
 export interface QueueHost {
+  /** Moves the ramp if `nowMs` is in a new epoch. Its observers may end waits: no grant is under way. */
+  enterEpoch(nowMs: number): void;
   /** The grant for the first waiter, or undefined while its tokens are missing. */
   tryGrant(ask: Ask, nowMs: number): Grant | undefined;
   /** When the tokens for this ask will have come if nothing changes; undefined if none are in sight. */
@@ -94,6 +96,7 @@ export class WaiterQueue {
   async #serve(): Promise<void> {
     for (;;) {
       const nowMs = this.#timer.now();
+      this.#host.enterEpoch(nowMs);
       const first = this.#grantAll(nowMs);
       if (first === undefined) return;
       const readyAtMs = this.#host.readyAtMs(first.ask, nowMs) ?? Infinity;
@@ -110,9 +113,8 @@ export class WaiterQueue {
     for (const waiter of this.#waiters) {
       const grant = this.#host.tryGrant(waiter.ask, nowMs);
       if (grant === undefined) return waiter;
-      if (this.#remove(waiter, true)) waiter.resolve(grant);
-      // An observer of the grant aborted this very call.
-      else grant.deposit(grant.count);
+      this.#remove(waiter, true);
+      waiter.resolve(grant);
     }
     return undefined;
   }
