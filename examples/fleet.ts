@@ -15,7 +15,14 @@ const rateLimit = {
   resumedRampUp: true,
 };
 const joining = ["a", "b"].map((member) =>
-  joinFleet({ pool: "shop/orders/out", member, store, rateLimit, runtime: { timer } }),
+  joinFleet({
+    pool: "shop/orders/out",
+    member,
+    store,
+    rateLimit,
+    share: "equal",
+    runtime: { timer },
+  }),
 );
 await timer.advance(10_000);
 const [limiter, other] = await Promise.all(joining);

@@ -22,6 +22,8 @@ export function newWorld(defaults: Options = {}) {
       member,
       store,
       rateLimit: { max: 1000, min: 1000 },
+      // An idle member of these tests keeps its share.
+      share: "equal" as const,
       runtime: { timer, random: new SeededRandom(++seed) },
       onEvent: (event: FleetEvent) => void events.push(event),
       ...defaults,

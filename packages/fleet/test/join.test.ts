@@ -19,6 +19,7 @@ function setUp() {
       member,
       store,
       rateLimit: RATE_LIMIT,
+      share: "equal",
       pacing: "smooth",
       runtime: { timer, random: new SeededRandom(++seed) },
       onEvent: (event) => void events.push(event),

@@ -309,6 +309,7 @@ test.each(["smooth", "epoch"] as const)(
       pool: "p",
       store,
       rateLimit: { max: 1000, min: 1000 },
+      share: "equal",
       pacing,
       runtime: { timer },
     });

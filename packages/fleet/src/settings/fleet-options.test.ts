@@ -41,7 +41,7 @@ test("a member with a store has the defaults of the design", () => {
       maxMembers: 64,
       onStoreLoss: "safe-share",
       joinOn: "agreement",
-      share: "equal",
+      share: "demand",
     },
     warnings: [],
   });

@@ -24,6 +24,12 @@ export interface FleetOptions {
   readonly store?: PoolStore;
   /** So many processes run, each with its part of the ceiling, and no store counts them. */
   readonly replicas?: number;
+  /**
+   * `demand`: members with few calls lend the rest of their equal share to busy ones, and have it back
+   * within some syncs. `equal`: every member has the ceiling ÷ the number of members, used or not.
+   * Without a store only `equal` is possible.
+   * @default "demand"
+   */
   readonly share?: MembershipRules["share"];
   readonly division?: Division;
   readonly pacing?: PacingName;
@@ -131,7 +137,7 @@ function readMembership(map: SettingsMap): MembershipRules {
     maxMembers: map.whole("maxMembers", 1, MEMBERS_MAX) ?? DEFAULT_MAX_MEMBERS,
     onStoreLoss: map.oneOf("onStoreLoss", ["safe-share", "closed", "open"]) ?? "safe-share",
     joinOn: map.oneOf("joinOn", ["agreement", "safe-share"]) ?? "agreement",
-    share: map.oneOf("share", ["equal", "demand"]) ?? "equal",
+    share: map.oneOf("share", ["equal", "demand"]) ?? "demand",
   };
 }
 
@@ -169,7 +175,8 @@ function refuseContradictions(map: SettingsMap, settings: Read): void {
     );
   }
   if (!hasStore) {
-    if (membership.share === "demand") throw map.error("share", "equal where there is no store");
+    if (map.has("share") && membership.share === "demand")
+      throw map.error("share", "equal where there is no store");
     const idle = OF_A_STORE.find((key) => map.has(key));
     if (idle !== undefined) {
       throw new ConfigError(`${map.at(idle)} is there without a store; it must not be`);
