@@ -10,7 +10,7 @@ import { FaultyStore, newWorld, sum, takeAll } from "./fleet-world.ts";
 async function setUp(options: Parameters<typeof newWorld>[0] = {}) {
   const world = newWorld(options);
   const [limiter] = await world.joinAll(1);
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   return { ...world, limiter };
 }
 
@@ -410,7 +410,7 @@ function never(): never {
   throw new Error("not for this");
 }
 
-test("without a limit everybody gets what they ask for, no clock is read and no store is called", async () => {
+test("without a limit every call gets what it asks for, no clock is read and no store is called", async () => {
   const timer = { now: never, sleep: never };
   const store = { sync: never, leave: never, setLimits: never, close: never };
   const { join } = newWorld({ store, runtime: { timer } });
@@ -424,7 +424,7 @@ test("without a limit everybody gets what they ask for, no clock is read and no 
   expect(limiter.tryAcquire(1)).toBeUndefined();
 });
 
-test("what an observer throws is lost, and one that asks for tokens gets no more than there are", async () => {
+test("an observer that throws disturbs no call, and one that takes tokens gets no more than there are", async () => {
   const world = newWorld({ pacing: "epoch" });
   let nested = 0;
   const joined = world.join("a", {

@@ -3,7 +3,7 @@ import { VirtualTimer } from "@sluice/core/testing";
 import { joinFleet, MemoryStore } from "../src/index.ts";
 import type { FleetEvent, FleetLimiter, JoinOptions, PoolStore } from "../src/index.ts";
 
-/** So long after a change every pool has agreed, and every share has grown. */
+/** By this time after a change, ms, every pool has agreed and every share has grown. */
 export const SETTLED_MS = 15_000;
 
 /** Options of which some may be taken away. */
@@ -15,7 +15,7 @@ export function newWorld(defaults: Options = {}) {
   const store = new MemoryStore(timer);
   let seed = 0;
 
-  /** Joins as time passes: the promise is awaited by whoever moves the time. */
+  /** Joins as time passes; the test advances the time before it awaits the promise. */
   function join(member: string, options: Options = {}) {
     const events: FleetEvent[] = [];
     const given = {
@@ -37,7 +37,7 @@ export function newWorld(defaults: Options = {}) {
     return { joined, events };
   }
 
-  /** Members `m-0` and on, all of whom have their shares. */
+  /** Members `m-0` and on, after all have their shares. */
   async function joinAll(count: number, options: Options = {}) {
     const joins = Array.from({ length: count }, (_, i) => join(`m-${i}`, options).joined);
     await timer.advance(SETTLED_MS);

@@ -56,7 +56,7 @@ test.each(["smooth", "epoch"] as const)(
 test("calls that wait in a gate until they are granted count once, however often the gate asks", async () => {
   const world = newWorld({ rateLimit: { max: 100, min: 100 } });
   const [limiter] = await world.joinAll(1);
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   const gate = createGate({ rate: limiter, runtime: { timer: world.timer } });
   const calls = Array.from({ length: 500 }, () => gate.run(() => 1));
   await world.timer.advance(6000);
@@ -69,7 +69,7 @@ test("calls that wait in a gate until they are granted count once, however often
 test("a call that a gate refuses for lack of tokens counts once as refused, one that it refuses for another reason not at all", async () => {
   const world = newWorld({ rateLimit: { max: 10, min: 10 } });
   const [limiter] = await world.joinAll(1);
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   const runtime = { timer: world.timer, random: new SeededRandom(1) };
   const gate = createGate({ rate: limiter, runtime, maxWaiting: 2, concurrency: 5, busy: "off" });
   await takeAll(world.timer, [limiter], { ms: 500 });
@@ -97,7 +97,7 @@ test("a call that a gate refuses for lack of tokens counts once as refused, one 
 test("a shadow gate refuses nothing, so nothing counts as refused", async () => {
   const world = newWorld({ rateLimit: { max: 10, min: 10 } });
   const [limiter] = await world.joinAll(1);
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   const events: string[] = [];
   const gate = createGate({
     rate: limiter,
@@ -127,7 +127,7 @@ test.each(["smooth", "epoch"] as const)(
   async (pacing) => {
     const world = newWorld({ pacing, rateLimit: { max: 100, min: 100 } });
     const [limiter] = await world.joinAll(1);
-    if (limiter === undefined) throw new Error("nobody joined");
+    if (limiter === undefined) throw new Error("no member joined");
     const gate = createGate({ rate: limiter, runtime: { timer: world.timer } });
     let weight = 0;
     const over = new AbortController();
@@ -146,11 +146,11 @@ test.each(["smooth", "epoch"] as const)(
   },
 );
 
-test("a gate is told of tokens that it did not expect, and why there are none", async () => {
+test("a gate learns why tokens are missing, and is woken when the store comes back", async () => {
   const world = newWorld({ onStoreLoss: "closed" });
   const link = new FaultyStore(world.store);
   const [limiter] = await world.joinAll(1, { store: link });
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   const gate = createGate({ rate: limiter, runtime: { timer: world.timer } });
   link.fault = "down";
   await world.timer.advance(6000);
@@ -172,7 +172,7 @@ test("a gate is told of tokens that it did not expect, and why there are none", 
 test("how long a gate is told to wait is when the tokens have come, waiting calls before them included", async () => {
   const world = newWorld({ rateLimit: { max: 100, min: 100 } });
   const [limiter] = await world.joinAll(1);
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   await takeAll(world.timer, [limiter], { ms: 1000 });
   const nowMs = world.timer.now();
   expect(limiter.pauseMs(1, nowMs)).toBeGreaterThan(0);

@@ -36,7 +36,7 @@ function newMetrics() {
   return { watch, collect, shutDown: (): Promise<void> => provider.shutdown() };
 }
 
-test("tells what was asked for, granted, refused, waited for and given back, and where the ramp is", async () => {
+test("reports tokens requested, granted, refused and deposited, waits, and the ramp", async () => {
   const { timer, joinAll } = newWorld({
     pacing: "epoch",
     rateLimit: { max: 1000, min: 100, rampUpDuration: "9s" },
@@ -45,7 +45,7 @@ test("tells what was asked for, granted, refused, waited for and given back, and
   const limiters = await joinAll(2);
   for (const limiter of limiters) watch(limiter);
   const [limiter] = limiters;
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   await timer.advance(1000);
   (await limiter.acquire(30)).deposit({ unused: 4, dropped: 3 });
   expect((await limiter.acquireUpTo(30)).count).toBe(27);
@@ -83,14 +83,14 @@ test("tells what was asked for, granted, refused, waited for and given back, and
   await shutDown();
 });
 
-test("tells the sizes, verdicts, ages and errors of a membership, and the level that was resumed", async () => {
+test("reports the sizes, verdicts, ages and errors of a membership, and the level that was resumed", async () => {
   const { timer, store, join, joinAll } = newWorld({
     rateLimit: { max: 1000, min: 10, rampUpDuration: "10s", resumedRampUp: true },
   });
   const { watch, collect, shutDown } = newMetrics();
   const link = new FaultyStore(store);
   const [first] = await joinAll(1, { store: link });
-  if (first === undefined) throw new Error("nobody joined");
+  if (first === undefined) throw new Error("no member joined");
   const stop = watch(first);
   await takeAll(timer, [first], { ms: 5000, everyMs: 20 });
   await timer.advance(500);
@@ -131,7 +131,7 @@ test("tells the sizes, verdicts, ages and errors of a membership, and the level 
   await shutDown();
 });
 
-test("where nothing is limited there is only what was asked for and granted", async () => {
+test("without a limit only tokens requested and granted are reported", async () => {
   const { join } = newWorld();
   const { watch, collect, shutDown } = newMetrics();
   const limiter = await join("a", { rateLimit: undefined }).joined;

@@ -103,7 +103,7 @@ test("what comes back after more than a second is gone", () => {
   expect(pacing.leftAt(3000, seat(1))).toBe(20);
 });
 
-test("carrying tokens along by returning and taking them again gathers no more than a second's", () => {
+test("carrying tokens along by depositing and taking them again gathers no more than a second's", () => {
   const { pacing } = setUp(1000);
   const uses: Use[] = [];
   let held: (() => void)[] = [];
@@ -125,7 +125,7 @@ test("carrying tokens along by returning and taking them again gathers no more t
   expect(mostInASecond(uses)).toBeLessThanOrEqual(1050);
 });
 
-test("who comes within what can be saved up gets all of the share, and who is late for a token too", () => {
+test("a caller that is never later than what can be saved up gets all of the share, even below one token at a time", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (ceiling, late) => {
       const { pacing } = setUp(ceiling);
