@@ -15,17 +15,34 @@ const rateLimit = {
   resumedRampUp: true,
 };
 const joining = ["a", "b"].map((member) =>
-  joinFleet({ pool: "shop/orders/out", member, store, rateLimit, runtime: { timer } }),
+  joinFleet({
+    pool: "shop/orders/out",
+    member,
+    store,
+    rateLimit,
+    share: "equal",
+    runtime: { timer },
+  }),
 );
 await timer.advance(10_000);
 const [limiter, other] = await Promise.all(joining);
 assert(limiter !== undefined && other !== undefined);
 
-// A call gets what is there, up to what it asked for; it waits, at most so long, only if there is nothing.
+// `acquire` waits for all its tokens, and rejects if they cannot be had in time.
 const { signal } = new AbortController();
-const acquiring = limiter.acquire(500, { timeoutMs: 1000, signal });
+const acquiring = limiter.acquire(1, { timeoutMs: 1000, signal });
 await timer.advance(1000);
-const grant = await acquiring;
+assert.equal((await acquiring).count, 1);
+
+// `tryAcquire` answers at once: a grant, or undefined. `pauseMs` then tells when to ask again.
+let sent = 0;
+while (limiter.tryAcquire()) sent++;
+assert(sent <= 1 && limiter.pauseMs() > 0);
+
+// For batches: as many tokens as are there, from 1 to 500, and why there were no more.
+const batch = limiter.acquireUpTo(500);
+await timer.advance(1000);
+const grant = await batch;
 assert(grant.count >= 1 && grant.count <= 500);
 assert.equal(grant.reason, "fleet-share");
 

@@ -16,7 +16,7 @@ export type { CallOptions } from "./gate/call-options.ts";
 export type { GatePermit } from "./gate/gate-permit.ts";
 export type { RunHooks, Work } from "./gate/run.ts";
 export type { Hold } from "./gate/entrance.ts";
-export type { RateSource } from "./gate/rate-source.ts";
+export type { RateQueue, RateSource } from "./gate/rate-source.ts";
 export type { RateSetting } from "./rate-setting.ts";
 export { ClosedError, DeadlineError, ThrottledError } from "./gate/throttled-error.ts";
 export type { Refusal } from "./gate/throttled-error.ts";

@@ -53,12 +53,13 @@ if isHeldUnleased or isUnknown then heldAt = pool.now end
 promise(mine, held, heldAt, held, heldAt)
 mine.sequence, mine.seenAt = sequence, pool.now
 
--- fair = min(equal, wanted) + extra x min(1, sum of lent / sum of extra)
+-- As src/ledger/fair-share.ts.
 local equal = math.floor(PARTS / math.max(1, pool.members))
 local own = math.min(equal, wanted)
 wish(mine, equal - own, wanted - own)
 local fair = own
-if pool.extra > 0 then fair = own + math.floor((wanted - own) * math.min(1, pool.lent / pool.extra)) end
+if pool.extra > 0 then fair = fair + math.floor(mine.extra * math.min(1, pool.lent / pool.extra)) end
+if pool.lent > 0 then fair = fair + math.floor(mine.lent * math.max(0, 1 - pool.extra / pool.lent)) end
 
 -- As src/ledger/decision.ts.
 local free, learningLeft = PARTS - pool.promised, pool.learningUntil - pool.now

@@ -3,6 +3,8 @@ export type { JoinOptions } from "./join/join-fleet.ts";
 export { clearPoolLimits, setPoolLimits } from "./join/pool-limits.ts";
 export { FleetLimiter } from "./limiter/fleet-limiter.ts";
 export type { AcquireOptions } from "./limiter/fleet-limiter.ts";
+export type { TokenQueue } from "./limiter/share-source.ts";
+export { FleetClosedError, FleetThrottledError } from "./limiter/throttled-error.ts";
 export type { FleetCounts } from "./limiter/counts.ts";
 export type { FleetState, MembershipState } from "./limiter/state.ts";
 export type { FleetEvent } from "./limiter/event.ts";

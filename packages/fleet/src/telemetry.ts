@@ -1,4 +1,4 @@
-/** What a fleet limiter has done and is at, as metrics of OpenTelemetry. */
+/** OpenTelemetry metrics of a fleet limiter. */
 import type { Attributes, BatchObservableResult, Meter } from "@opentelemetry/api";
 import type { FleetLimiter } from "./limiter/fleet-limiter.ts";
 import type { FleetCounts } from "./limiter/counts.ts";
@@ -8,22 +8,23 @@ const MS_PER_SECOND = 1000;
 const STANDINGS: readonly MembershipState["standing"][] = ["joining", "member", "lost", "refused"];
 
 /**
- * Shows a limiter to a meter, until the answer is called. Nothing is recorded when tokens are granted:
- * the limiter is looked at whenever metrics are collected, and looking moves nothing. All instruments
- * carry the attributes `pool` and, where there is a store, `member`.
+ * Reports a limiter to a meter; answers how to stop. Granting records nothing: the limiter's state and
+ * counts are read when metrics are collected, which moves no ramp. All instruments carry the attributes
+ * `pool` and, where there is a store, `member`.
  *
  * | instrument | kind |
  * | --- | --- |
- * | `sluice.fleet.requested`, `sluice.fleet.granted` by `lease`, `sluice.fleet.denied` by `reason` | counters, tokens |
+ * | `sluice.fleet.requested`, `sluice.fleet.granted` by `lease`, `sluice.fleet.refused` by `reason` | counters, tokens |
  * | `sluice.fleet.deposited` by `kind`: unused, dropped | counter, tokens |
- * | `sluice.fleet.waits`, `sluice.fleet.waited` | counters: calls that waited, and for how many seconds in all |
+ * | `sluice.fleet.waits`, `sluice.fleet.waited` | counters: calls that waited, and for how many seconds all together |
  * | `sluice.fleet.waiting` | gauge: calls that wait now |
- * | `sluice.fleet.ceiling`, `sluice.fleet.share`, `sluice.fleet.left` | gauges, tokens: of the pool, of the member, there now |
- * | `sluice.fleet.utilisation` | gauge, 0 to 1: of the last epoch with a call that is over |
+ * | `sluice.fleet.ceiling`, `sluice.fleet.share`, `sluice.fleet.left` | gauges, tokens: of the pool, of the member, available now |
+ * | `sluice.fleet.usage` | gauge, 0 to 1: used ÷ usable tokens of the last epoch with a call that is over |
  * | `sluice.fleet.steps` by `step`: start, up, hold, down, gap | counter: what the ramp did |
  * | `sluice.fleet.size` | gauge: members of the pool at the last reply |
  * | `sluice.fleet.standing` by `standing` | gauge: 1 for the one it has, 0 for the others |
- * | `sluice.fleet.verdicts` by `verdict` | counter: syncs that were answered |
+ * | `sluice.fleet.learning` | gauge, seconds: no share grows because the store has lost memory |
+ * | `sluice.fleet.syncs` | counter: syncs that were answered |
  * | `sluice.fleet.sync_errors` | counter |
  * | `sluice.fleet.sync_age`, `sluice.fleet.lease_left` | gauges, s: the age of what it knows, and for how long it counts |
  * | `sluice.fleet.resume_level` by `left` | gauge, tokens: the level of others that it took up |
@@ -34,8 +35,8 @@ export function observeWithOpenTelemetry(meter: Meter, limiter: FleetLimiter): (
   const look = (result: BatchObservableResult): void => {
     const state = limiter.state();
     const { pool, member, membership } = state;
-    const who: Attributes = member === undefined ? { pool } : { pool, member };
-    const to = { result, instruments, who };
+    const labels: Attributes = member === undefined ? { pool } : { pool, member };
+    const to = { result, instruments, labels };
     observeCounts(to, limiter.counts);
     observeState(to, state);
     if (membership !== undefined) observeMembership(to, membership, limiter.counts);
@@ -47,51 +48,54 @@ export function observeWithOpenTelemetry(meter: Meter, limiter: FleetLimiter): (
 interface Observation {
   readonly result: BatchObservableResult;
   readonly instruments: ReturnType<typeof createInstruments>;
-  readonly who: Attributes;
+  readonly labels: Attributes;
 }
 
-function observeCounts({ result, instruments: to, who }: Observation, counts: FleetCounts): void {
-  const { granted, grantedUnleased, refused, refusedStoreLost } = counts;
-  result.observe(to.requested, counts.requested, who);
-  result.observe(to.granted, granted - grantedUnleased, { ...who, lease: "held" });
-  result.observe(to.granted, grantedUnleased, { ...who, lease: "none" });
-  result.observe(to.denied, refused - refusedStoreLost, { ...who, reason: "fleet-share" });
-  result.observe(to.denied, refusedStoreLost, { ...who, reason: "store-lost" });
-  result.observe(to.deposited, counts.deposited, { ...who, kind: "unused" });
-  result.observe(to.deposited, counts.refunded, { ...who, kind: "dropped" });
-  result.observe(to.waits, counts.waits, who);
-  result.observe(to.waited, counts.waitedMs / MS_PER_SECOND, who);
+function observeCounts(
+  { result, instruments: to, labels }: Observation,
+  counts: FleetCounts,
+): void {
+  const { granted, grantedUnleased } = counts;
+  result.observe(to.requested, counts.requested, labels);
+  result.observe(to.granted, granted - grantedUnleased, { ...labels, lease: "held" });
+  result.observe(to.granted, grantedUnleased, { ...labels, lease: "none" });
+  for (const [reason, count] of Object.entries(counts.refusedBy))
+    result.observe(to.refused, count, { ...labels, reason });
+  result.observe(to.deposited, counts.deposited, { ...labels, kind: "unused" });
+  result.observe(to.deposited, counts.refunded, { ...labels, kind: "dropped" });
+  result.observe(to.waits, counts.waits, labels);
+  result.observe(to.waited, counts.waitedMs / MS_PER_SECOND, labels);
   for (const [step, count] of Object.entries(counts.steps))
-    result.observe(to.steps, count, { ...who, step });
+    result.observe(to.steps, count, { ...labels, step });
 }
 
-function observeState({ result, instruments: to, who }: Observation, state: FleetState): void {
-  const { waiting, ceiling, share, left, utilisation } = state;
-  result.observe(to.waiting, waiting, who);
-  // Without a limit there is none of these.
-  if (ceiling !== undefined) result.observe(to.ceiling, ceiling, who);
-  if (share !== undefined) result.observe(to.share, share, who);
-  if (left !== undefined) result.observe(to.left, left, who);
-  if (utilisation !== undefined) result.observe(to.utilisation, utilisation, who);
+function observeState({ result, instruments: to, labels }: Observation, state: FleetState): void {
+  const { waiting, ceiling, share, left, usage } = state;
+  result.observe(to.waiting, waiting, labels);
+  // Undefined without a limit.
+  if (ceiling !== undefined) result.observe(to.ceiling, ceiling, labels);
+  if (share !== undefined) result.observe(to.share, share, labels);
+  if (left !== undefined) result.observe(to.left, left, labels);
+  if (usage !== undefined) result.observe(to.usage, usage, labels);
 }
 
 function observeMembership(
-  { result, instruments: to, who }: Observation,
+  { result, instruments: to, labels }: Observation,
   membership: MembershipState,
   { syncs, syncFailures }: FleetCounts,
 ): void {
   const { standing, size, syncAgeMs, leaseLeftMs, learningMs, resumedFrom } = membership;
-  // What is no longer told would stay as it was.
+  // A standing that is not observed would keep its last value.
   for (const each of STANDINGS)
-    result.observe(to.standing, each === standing ? 1 : 0, { ...who, standing: each });
-  result.observe(to.size, size, who);
-  result.observe(to.learning, learningMs / MS_PER_SECOND, who);
-  result.observe(to.syncs, syncs, who);
-  result.observe(to.syncErrors, syncFailures, who);
-  if (syncAgeMs !== undefined) result.observe(to.syncAge, syncAgeMs / MS_PER_SECOND, who);
-  result.observe(to.leaseLeft, leaseLeftMs / MS_PER_SECOND, who);
+    result.observe(to.standing, each === standing ? 1 : 0, { ...labels, standing: each });
+  result.observe(to.size, size, labels);
+  result.observe(to.learning, learningMs / MS_PER_SECOND, labels);
+  result.observe(to.syncs, syncs, labels);
+  result.observe(to.syncErrors, syncFailures, labels);
+  if (syncAgeMs !== undefined) result.observe(to.syncAge, syncAgeMs / MS_PER_SECOND, labels);
+  result.observe(to.leaseLeft, leaseLeftMs / MS_PER_SECOND, labels);
   if (resumedFrom !== undefined)
-    result.observe(to.resumeLevel, resumedFrom.level, { ...who, left: resumedFrom.left });
+    result.observe(to.resumeLevel, resumedFrom.level, { ...labels, left: resumedFrom.left });
 }
 
 function createInstruments(meter: Meter) {
@@ -101,15 +105,15 @@ function createInstruments(meter: Meter) {
       unit: "{token}",
     }),
     granted: meter.createObservableCounter("sluice.fleet.granted", {
-      description: "Tokens granted, under a lease or by the policy for those who hold none",
+      description: "Tokens granted, under a lease or by the policy for members without one",
       unit: "{token}",
     }),
-    denied: meter.createObservableCounter("sluice.fleet.denied", {
-      description: "Tokens asked for, not granted and no longer waited for",
+    refused: meter.createObservableCounter("sluice.fleet.refused", {
+      description: "Tokens asked for, not granted and no longer waited for, by reason",
       unit: "{token}",
     }),
     deposited: meter.createObservableCounter("sluice.fleet.deposited", {
-      description: "Tokens that came back",
+      description: "Tokens deposited: unused, or of dropped messages",
       unit: "{token}",
     }),
     waits: meter.createObservableCounter("sluice.fleet.waits", {
@@ -117,7 +121,7 @@ function createInstruments(meter: Meter) {
       unit: "{call}",
     }),
     waited: meter.createObservableCounter("sluice.fleet.waited", {
-      description: "How long calls waited in all",
+      description: "How long calls waited, all together",
       unit: "s",
     }),
     steps: meter.createObservableCounter("sluice.fleet.steps", {
@@ -137,11 +141,11 @@ function createInstruments(meter: Meter) {
       unit: "{token}/s",
     }),
     left: meter.createObservableGauge("sluice.fleet.left", {
-      description: "Tokens that could be taken",
+      description: "Tokens available now",
       unit: "{token}",
     }),
-    utilisation: meter.createObservableGauge("sluice.fleet.utilisation", {
-      description: "The used part of what could be handed out in the last epoch that is over",
+    usage: meter.createObservableGauge("sluice.fleet.usage", {
+      description: "Used ÷ usable tokens of the last epoch with a call that is over",
       unit: "1",
     }),
     standing: meter.createObservableGauge("sluice.fleet.standing", {

@@ -53,7 +53,66 @@ test.each(["smooth", "epoch"] as const)(
   },
 );
 
-test("a gate that was refused tokens wants more of them: by demand it has nearly all in two syncs", async () => {
+test("calls that wait in a gate until they are granted count once, however often the gate asks", async () => {
+  const world = newWorld({ rateLimit: { max: 100, min: 100 } });
+  const [limiter] = await world.joinAll(1);
+  if (limiter === undefined) throw new Error("no member joined");
+  const gate = createGate({ rate: limiter, runtime: { timer: world.timer } });
+  const calls = Array.from({ length: 500 }, () => gate.run(() => 1));
+  await world.timer.advance(6000);
+  await Promise.all(calls);
+  expect(limiter.counts).toMatchObject({ requested: 500, granted: 500, refused: 0 });
+  gate.close();
+  await limiter.leave();
+});
+
+test("a call that a gate refuses for lack of tokens counts once as refused, one that it refuses for another reason not at all", async () => {
+  const world = newWorld({ rateLimit: { max: 10, min: 10 } });
+  const [limiter] = await world.joinAll(1);
+  if (limiter === undefined) throw new Error("no member joined");
+  const runtime = { timer: world.timer, random: new SeededRandom(1) };
+  const gate = createGate({ rate: limiter, runtime, maxWaiting: 2, concurrency: 5, busy: "off" });
+  await takeAll(world.timer, [limiter], { ms: 500 });
+  const before = { ...limiter.counts };
+  const counted = () => [
+    limiter.counts.requested - before.requested,
+    limiter.counts.granted - before.granted,
+    limiter.counts.refused - before.refused,
+  ];
+  expect(gate.tryAcquire().refused).toBe("fleet-share");
+  const waiting = [gate.run(() => 1, { weight: 2 }), gate.run(() => 2)];
+  await expect(gate.run(() => 3, { weight: 4 })).rejects.toThrow(ThrottledError);
+  await expect(gate.run(() => 4, { deadlineMs: 10 })).rejects.toThrow(ThrottledError);
+  expect(counted()).toEqual([6, 0, 6]);
+  await world.timer.advance(1000);
+  await Promise.all(waiting);
+  expect(counted()).toEqual([9, 3, 6]);
+  gate.pause(1000);
+  expect(gate.tryAcquire().refused).toBe("retry-after");
+  expect(counted()).toEqual([9, 3, 6]);
+  gate.close();
+  await limiter.leave();
+});
+
+test("a shadow gate refuses nothing, so nothing counts as refused", async () => {
+  const world = newWorld({ rateLimit: { max: 10, min: 10 } });
+  const [limiter] = await world.joinAll(1);
+  if (limiter === undefined) throw new Error("no member joined");
+  const events: string[] = [];
+  const gate = createGate({
+    rate: limiter,
+    runtime: { timer: world.timer },
+    shadow: true,
+    observers: [({ type }) => void events.push(type)],
+  });
+  for (let i = 0; i < 10; i++) await gate.run(() => 1, { wait: false });
+  expect(events.filter((type) => type === "refused").length).toBeGreaterThan(5);
+  expect(limiter.counts.refused).toBe(0);
+  gate.close();
+  await limiter.leave();
+});
+
+test("a member whose gate waits for tokens has nearly the whole ceiling of a pool of idle members within two syncs", async () => {
   const world = newWorld({ share: "demand" });
   const limiters = await world.joinAll(10);
   const { starts, close } = callThrough(world, limiters.slice(0, 1));
@@ -68,7 +127,7 @@ test.each(["smooth", "epoch"] as const)(
   async (pacing) => {
     const world = newWorld({ pacing, rateLimit: { max: 100, min: 100 } });
     const [limiter] = await world.joinAll(1);
-    if (limiter === undefined) throw new Error("nobody joined");
+    if (limiter === undefined) throw new Error("no member joined");
     const gate = createGate({ rate: limiter, runtime: { timer: world.timer } });
     let weight = 0;
     const over = new AbortController();
@@ -87,11 +146,11 @@ test.each(["smooth", "epoch"] as const)(
   },
 );
 
-test("a gate is told of tokens that it did not expect, and why there are none", async () => {
+test("a gate learns why tokens are missing, and is woken when the store comes back", async () => {
   const world = newWorld({ onStoreLoss: "closed" });
   const link = new FaultyStore(world.store);
   const [limiter] = await world.joinAll(1, { store: link });
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   const gate = createGate({ rate: limiter, runtime: { timer: world.timer } });
   link.fault = "down";
   await world.timer.advance(6000);
@@ -110,10 +169,10 @@ test("a gate is told of tokens that it did not expect, and why there are none", 
   expect(world.timer.sleeping).toBe(0);
 });
 
-test("how long a gate is told to wait is when the tokens have come, a line before them included", async () => {
+test("how long a gate is told to wait is when the tokens have come, waiting calls before them included", async () => {
   const world = newWorld({ rateLimit: { max: 100, min: 100 } });
   const [limiter] = await world.joinAll(1);
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   await takeAll(world.timer, [limiter], { ms: 1000 });
   const nowMs = world.timer.now();
   expect(limiter.pauseMs(1, nowMs)).toBeGreaterThan(0);

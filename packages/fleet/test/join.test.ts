@@ -19,6 +19,7 @@ function setUp() {
       member,
       store,
       rateLimit: RATE_LIMIT,
+      share: "equal",
       pacing: "smooth",
       runtime: { timer, random: new SeededRandom(++seed) },
       onEvent: (event) => void events.push(event),
@@ -40,7 +41,7 @@ async function takeAll(
   for (let left = ms; left > 0; left--) {
     await timer.advance(1);
     for (const [i, limiter] of limiters.entries())
-      got[i] = (got[i] ?? 0) + limiter.tryAcquire(1000).count;
+      got[i] = (got[i] ?? 0) + (limiter.tryAcquireUpTo(1000)?.count ?? 0);
   }
   return got;
 }

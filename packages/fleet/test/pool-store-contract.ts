@@ -370,6 +370,12 @@ export function testPoolStore(
       expect([idle?.held, hot?.held]).toEqual([HALF, HALF]);
     });
 
+    test("an idle pool keeps its shares, so that a burst finds all of them", async () => {
+      const [, a] = await settledPool("a");
+      for (let round = 0; round < 3; round++) await a?.sync({ wanted: PARTS / 1000 });
+      expect(a?.held).toBe(PARTS);
+    });
+
     test("the joiner that waits longest is served first", async () => {
       const [pool, a] = await settledPool("a");
       const [b, c] = [member(pool, "b"), member(pool, "c")];

@@ -36,7 +36,7 @@ function newMetrics() {
   return { watch, collect, shutDown: (): Promise<void> => provider.shutdown() };
 }
 
-test("tells what was asked for, granted, denied, waited for and given back, and where the ramp is", async () => {
+test("reports tokens requested, granted, refused and deposited, waits, and the ramp", async () => {
   const { timer, joinAll } = newWorld({
     pacing: "epoch",
     rateLimit: { max: 1000, min: 100, rampUpDuration: "9s" },
@@ -45,31 +45,31 @@ test("tells what was asked for, granted, denied, waited for and given back, and 
   const limiters = await joinAll(2);
   for (const limiter of limiters) watch(limiter);
   const [limiter] = limiters;
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   await timer.advance(1000);
   (await limiter.acquire(30)).deposit({ unused: 4, dropped: 3 });
-  await limiter.acquire(30, { timeoutMs: 0 });
+  expect((await limiter.acquireUpTo(30)).count).toBe(27);
   await timer.advance(1000);
-  expect(limiter.tryAcquire(10).count).toBe(10);
+  expect(limiter.tryAcquire(10)?.count).toBe(10);
   expect(await collect()).toMatchObject({
     requested: 70,
     "granted held": 67,
     "granted none": 0,
-    "denied fleet-share": 3,
-    "denied store-lost": 0,
+    "refused fleet-share": 3,
+    "refused store-lost": 0,
     "deposited unused": 4,
     "deposited dropped": 3,
     waits: 0,
     ceiling: 200,
     share: 100,
     left: 90,
-    utilisation: 1,
+    usage: 1,
     "steps start": 1,
     "steps up": 1,
     "steps down": 0,
     waiting: 0,
   });
-  limiter.tryAcquire(90);
+  limiter.tryAcquireUpTo(90);
   const waiting = limiter.acquire(1);
   await timer.advance(250);
   expect(await collect()).toMatchObject({ waiting: 1, waits: 1, waited: 0 });
@@ -83,14 +83,14 @@ test("tells what was asked for, granted, denied, waited for and given back, and 
   await shutDown();
 });
 
-test("tells the sizes, verdicts, ages and errors of a membership, and the level that was resumed", async () => {
+test("reports the sizes, verdicts, ages and errors of a membership, and the level that was resumed", async () => {
   const { timer, store, join, joinAll } = newWorld({
     rateLimit: { max: 1000, min: 10, rampUpDuration: "10s", resumedRampUp: true },
   });
   const { watch, collect, shutDown } = newMetrics();
   const link = new FaultyStore(store);
   const [first] = await joinAll(1, { store: link });
-  if (first === undefined) throw new Error("nobody joined");
+  if (first === undefined) throw new Error("no member joined");
   const stop = watch(first);
   await takeAll(timer, [first], { ms: 5000, everyMs: 20 });
   await timer.advance(500);
@@ -101,7 +101,7 @@ test("tells the sizes, verdicts, ages and errors of a membership, and the level 
     "size desired": 1,
     "size live": 1,
     sync_errors: 0,
-    utilisation: 1,
+    usage: 1,
   });
   const { joined } = join("m-1");
   await timer.advance(SETTLED_MS);
@@ -115,14 +115,14 @@ test("tells the sizes, verdicts, ages and errors of a membership, and the level 
   expect(await collect("m-1")).toMatchObject({ "resume_level running": level, "size known": 2 });
   link.fault = "down";
   await timer.advance(8000);
-  first.tryAcquire(1000);
+  first.tryAcquireUpTo(1000);
   await timer.advance(1000);
-  expect(first.tryAcquire(1000).count).toBeGreaterThan(0);
+  expect(first.tryAcquireUpTo(1000)?.count).toBeGreaterThan(0);
   const lost = await collect();
   expect(lost).toMatchObject({ "standing lost": 1, "standing member": 0, lease_left: 0 });
   expect(lost["sync_errors"]).toBeGreaterThan(10);
   expect(lost["sync_age"]).toBeGreaterThan(8);
-  expect(lost["denied store-lost"]).toBeGreaterThan(900);
+  expect(lost["refused store-lost"]).toBeGreaterThan(900);
   expect(lost["granted none"]).toBeGreaterThan(0);
   stop();
   first.tryAcquire(1);
@@ -131,7 +131,7 @@ test("tells the sizes, verdicts, ages and errors of a membership, and the level 
   await shutDown();
 });
 
-test("where nothing is limited there is only what was asked for and granted", async () => {
+test("without a limit only tokens requested and granted are reported", async () => {
   const { join } = newWorld();
   const { watch, collect, shutDown } = newMetrics();
   const limiter = await join("a", { rateLimit: undefined }).joined;

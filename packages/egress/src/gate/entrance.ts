@@ -133,7 +133,14 @@ export class Entrance implements PlaceKeeper {
     return this.#hold(weight, ahead, nowMs);
   }
 
-  /** What a call that is refused now is told. */
+  /** Refuses a call: answers what its caller is told, and tells the rate if that is what held it. */
+  refusalFor(call: Pick<Call, "weight" | "priority">, nowMs: number): Refusal {
+    const refusal = this.refusalOf(call, nowMs);
+    if (refusal.reason === this.#rate?.reason) this.#rate.onRefused?.(call.weight);
+    return refusal;
+  }
+
+  /** What a call would be told if it were refused now. */
   refusalOf(call: Pick<Call, "weight" | "priority">, nowMs: number): Refusal {
     const { reason, leftMs } = this.holdOf(call, nowMs);
     return { reason, retryAfterMs: leftMs ?? this.#turnInMs(call.weight) };
@@ -143,6 +150,13 @@ export class Entrance implements PlaceKeeper {
   holdNow(nowMs: number): Hold | undefined {
     const hold = this.#hold(this.#limiter.first?.weight ?? 1, 0, nowMs);
     return hold.leftMs === 0 ? undefined : hold;
+  }
+
+  /** Whether the first waiting call waits for the rate's tokens. */
+  isWaitingForRate(nowMs: number): boolean {
+    const first = this.#limiter.first;
+    if (first === undefined) return false;
+    return this.#hold(first.weight, 0, nowMs).reason === this.#rate?.reason;
   }
 
   /**
@@ -264,7 +278,7 @@ export class Entrance implements PlaceKeeper {
       place.detach();
       this.onGone(place);
     }
-    place.arrival.onRefused(this.refusalOf(place, nowMs), refusedAt);
+    place.arrival.onRefused(this.refusalFor(place, nowMs), refusedAt);
   }
 
   #admit(weight: number, nowMs: number): boolean {

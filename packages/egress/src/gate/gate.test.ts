@@ -4,6 +4,7 @@ import { VirtualTimer } from "@sluice/core/testing";
 import { describe, expect, test } from "vitest";
 import type { CallOptions } from "./call-options.ts";
 import type { GateEvent } from "./event.ts";
+import type { RateQueue } from "./rate-source.ts";
 import { createGate } from "./gate.ts";
 import type { Gate } from "./gate.ts";
 import type { GateOptions } from "./options.ts";
@@ -359,8 +360,8 @@ describe("a rate", () => {
           return true;
         },
         pauseMs: (count) => (tokens < count ? 1000 : 0),
-        subscribe: (onTokens) => {
-          wake = onTokens;
+        subscribe: (queue) => {
+          wake = () => queue.wake();
           subscribed++;
           return () => subscribed--;
         },
@@ -375,6 +376,39 @@ describe("a rate", () => {
     gate.close();
     expect(subscribed).toBe(0);
   });
+});
+
+test("a rate learns whether calls wait for its tokens, and not for a permit or a pause", async () => {
+  let tokens = 0;
+  let rateQueue: RateQueue | undefined;
+  const isWaiting = () => rateQueue?.isWaiting();
+  const { gate, timer } = setUp({
+    concurrency: 1,
+    rate: {
+      reason: "fleet-share",
+      tryTake: (count) => tokens >= count,
+      pauseMs: (count) => (tokens < count ? 1000 : 0),
+      subscribe: (queue) => {
+        rateQueue = queue;
+        return ignore;
+      },
+    },
+  });
+  expect(isWaiting()).toBe(false);
+  const call = watch(gate.run(() => timer.sleep(1500).then(() => "first")));
+  const next = watch(gate.run(() => "next"));
+  expect(isWaiting()).toBe(true);
+  gate.pause(5000);
+  expect(isWaiting()).toBe(false);
+  gate.resume();
+  tokens = 9;
+  await timer.advance(1000);
+  expect(gate.inFlight).toBe(1);
+  expect(gate.waiting).toBe(1);
+  expect(isWaiting()).toBe(false);
+  await timer.advance(1500);
+  expect([call.value, next.value]).toEqual(["first", "next"]);
+  gate.close();
 });
 
 test("a call that the rate holds after a permit came back is woken by its token", async () => {

@@ -126,7 +126,10 @@ export class Gate {
         onLeft: (leftBecause) => this.#news?.left(leftBecause),
       });
     }
-    this.#unsubscribe = rate?.subscribe?.(() => this.#entrance.handOver(this.#timer.now()));
+    this.#unsubscribe = rate?.subscribe?.({
+      wake: () => this.#entrance.handOver(this.#timer.now()),
+      isWaiting: () => this.#entrance.isWaitingForRate(this.#timer.now()),
+    });
   }
 
   /** Calls that may be in flight at once; undefined if their number is not limited. */
@@ -348,7 +351,10 @@ export class Gate {
   }
 
   #refuse(call: Call, nowMs: number, refusedAt: RefusedAt): Refusal {
-    const refusal = this.#entrance.refusalOf(call, nowMs);
+    // A shadow gate lets the call start all the same.
+    const refusal = this.#isShadow
+      ? this.#entrance.refusalOf(call, nowMs)
+      : this.#entrance.refusalFor(call, nowMs);
     this.#news?.refused(refusal, refusedAt);
     return refusal;
   }

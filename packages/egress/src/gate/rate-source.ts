@@ -2,26 +2,39 @@ import { TokenBucket } from "@sluice/core";
 import type { Clock, Reason } from "@sluice/core";
 import type { Rate } from "../rate-setting.ts";
 
+/** The calls that wait in a gate, for a rate to look at. */
+export interface RateQueue {
+  /** Admits the calls whose tokens are there. */
+  wake(): void;
+  /** Whether the first waiting call waits for this rate, and not for a permit or a pause. */
+  isWaiting(): boolean;
+}
+
 /**
- * Tokens that a gate takes before it lets a call start. Whatever shares a rate among processes can
- * stand behind it, as long as it answers at once.
+ * Tokens that a gate takes before it lets a call start. A rate that several processes share can
+ * stand behind it, if it answers at once.
  */
 export interface RateSource {
-  /** What callers are told while there are no tokens. */
+  /** What callers are told while tokens are missing. */
   readonly reason: Reason;
-  /** A call that wants more than this need only wait for so many. No bound unless given. */
+  /** A call that wants more tokens than this waits for this many. Default: no bound. */
   readonly countMax?: number;
-  /** Takes `count` tokens if they are there, else none. */
+  /**
+   * Takes `count` tokens if they are there, else none. A gate asks again for a call that waits: false is
+   * no refusal, and not to be counted as one.
+   */
   tryTake(count: number, nowMs: number): boolean;
-  /** How long until `count` tokens will have come, as far as is known; 0 if they are there. */
+  /** A call of `count` tokens was refused because this rate had too few. Called once per call. */
+  onRefused?(count: number): void;
+  /** How long until `count` tokens have come, as far as is known; 0 if they are there. */
   pauseMs(count: number, nowMs: number): number;
-  /** Whether forgetting the gate now would give nobody more than the rate. True unless given. */
+  /** Whether forgetting the gate now would give nobody more than the rate. Default: true. */
   isFull?(nowMs: number): boolean;
   /**
-   * Calls `wake` whenever tokens come that `pauseMs` did not announce; never from within one of
-   * the methods above. Answers how to stop that.
+   * Wakes the gate's queue whenever tokens come that `pauseMs` did not announce; never from within
+   * one of the methods above. Answers how to stop that.
    */
-  subscribe?(wake: () => void): () => void;
+  subscribe?(queue: RateQueue): () => void;
 }
 
 /** Counts are exact up to here. */

@@ -1,6 +1,6 @@
 import { requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Random, Timer } from "@sluice/core";
-import { addAbortListener, removeAbortListener } from "../gate/abort-listeners.ts";
+import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
 import type { Alarms, Sleeper } from "../gate/alarms.ts";
 import { readCall } from "../gate/call-options.ts";
 import type { CallOptions } from "../gate/call-options.ts";

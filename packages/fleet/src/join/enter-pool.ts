@@ -45,8 +45,6 @@ export async function enterPool(entering: Entering): Promise<void> {
     onEvent: tell,
     onWarning: warn,
     onSync,
-    onChange: () => limiter.onChange(),
-    isWaiting: () => limiter.waiting > 0,
   });
   const either = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
   while (!either.aborted) {

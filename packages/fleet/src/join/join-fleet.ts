@@ -6,7 +6,7 @@ import { Ceiling } from "../limiter/ceiling.ts";
 import { newTally } from "../limiter/counts.ts";
 import type { FleetEvent } from "../limiter/event.ts";
 import { FleetLimiter } from "../limiter/fleet-limiter.ts";
-import type { Entitling } from "../limiter/fleet-limiter.ts";
+import type { ShareSource } from "../limiter/share-source.ts";
 import type { Entitlement } from "../member/membership.ts";
 import { PoolMember } from "../member/pool-member.ts";
 import { EpochClock } from "../pacing/epoch-clock.ts";
@@ -26,7 +26,7 @@ import { readPoolLimits } from "./pool-limits.ts";
 /** How a process joins its pool. */
 export interface JoinOptions extends FleetOptions {
   /**
-   * Calls that may wait for tokens at once; a further call is refused.
+   * Calls that may wait for tokens at once; `acquire` rejects further ones.
    * @default 10_000
    */
   readonly maxWaiting?: number;
@@ -93,9 +93,9 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
   for (const warning of settings.warnings) warn(warning);
   const { pool, rateLimit } = settings;
   const time = new EpochClock();
-  const common = { timer, clock: runtime?.clock, time, maxWaiting, tally };
+  const common = { timer, clock: runtime?.clock, epochClock: time, maxWaiting, tally };
   if (rateLimit === undefined)
-    return new FleetLimiter({ ...common, name: { pool }, entitling: alone(1, "floor") });
+    return new FleetLimiter({ ...common, name: { pool }, share: alone(1, "floor") });
 
   const ramp = new Ramp(rateLimit.ramp, { epoch: epochAt(timer.now()) });
   const ceiling = new Ceiling(ramp, ({ step, ceiling: level, usage }) => {
@@ -106,8 +106,8 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
   const created = settings.store === undefined ? createStore(settings) : undefined;
   const store = settings.store ?? created;
   if (store === undefined) {
-    const entitling = alone(settings.replicas ?? 1, settings.division);
-    return new FleetLimiter({ ...common, name: { pool }, paced, entitling });
+    const share = alone(settings.replicas ?? 1, settings.division);
+    return new FleetLimiter({ ...common, name: { pool }, paced, share });
   }
 
   const random = runtime?.random ?? systemRandom;
@@ -128,7 +128,7 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
     ...common,
     name: { pool, member: id },
     paced,
-    entitling: member,
+    share: member,
   });
   await enterPool({
     pool,
@@ -160,7 +160,7 @@ function createStore({ rateLimit, redis, membership }: FleetSettings): PoolStore
 }
 
 /** One of a given number of processes that no store counts, and so without a rank among them. */
-function alone(replicas: number, division: Division): Entitling {
+function alone(replicas: number, division: Division): ShareSource {
   const entitlement: Entitlement =
     division === "floor"
       ? { kind: "seat", seat: { poolSize: replicas, rank: 0 } }

@@ -15,14 +15,16 @@ export function demandOf(wanted: number, members: number): Demand {
 /**
  * A member's fair share, in parts:
  *
- *     fair = min(equal, wanted) + extra × min(1, Σ lent ÷ Σ extra)
+ *     fair = min(equal, wanted) + extra × min(1, Σ lent ÷ Σ extra) + lent × max(0, 1 − Σ extra ÷ Σ lent)
  *
  * What idle members lend goes to those that want more, in proportion to what they want beyond their
- * equal share. If all want everything, the fair share is the equal share. The sums are over the last
- * sync of every member, so that no pass over the members is needed.
+ * equal share. What no member wants stays with its lender, so that an idle pool can take a burst at
+ * once. The fair shares add up to the ceiling; if all want everything, each is the equal share. The
+ * sums are over the last sync of every member, so that no pass over the members is needed.
  */
 export function fairShare(wanted: number, members: number, total: Demand): number {
-  const { extra } = demandOf(wanted, members);
-  const granted = total.extra > 0 ? extra * Math.min(1, total.lent / total.extra) : 0;
-  return Math.min(equalShare(members), wanted) + Math.floor(granted);
+  const { lent, extra } = demandOf(wanted, members);
+  const borrowed = total.extra > 0 ? extra * Math.min(1, total.lent / total.extra) : 0;
+  const kept = total.lent > 0 ? lent * Math.max(0, 1 - total.extra / total.lent) : 0;
+  return Math.min(equalShare(members), wanted) + Math.floor(borrowed) + Math.floor(kept);
 }

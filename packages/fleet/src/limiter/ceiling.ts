@@ -1,17 +1,17 @@
 import type { CeilingOfEpoch, Ramp, Usage } from "@sluice/core";
 import { EPOCH_MS, epochAt } from "../pacing/pacing.ts";
 
-/** A ceiling that the first call of an epoch found, and how the last epoch with a call was used. */
+/** The ceiling of an epoch, and how the last epoch with a call was used. */
 export interface EnteredEpoch extends CeilingOfEpoch {
   readonly usage: Usage;
 }
 
-/** The pool's ceiling, which the first call of an epoch moves. */
+/** The pool's ceiling as this member knows it. The first call of an epoch moves it. */
 export class Ceiling {
   readonly #ramp: Ramp;
   readonly #onStep: (entered: EnteredEpoch) => void;
   #epoch: number | undefined;
-  /** When the next epoch begins; any time is later than before the first call. */
+  /** When the next epoch begins; before the first call any time is later. */
   #endMs: number = Number.NEGATIVE_INFINITY;
   #ceiling = 0;
   #untold: EnteredEpoch | undefined;
@@ -22,7 +22,7 @@ export class Ceiling {
     this.#onStep = onStep;
   }
 
-  /** The last one that was entered; undefined before the first call. */
+  /** The epoch that was entered last; undefined before the first call. */
   get epoch(): number | undefined {
     return this.#epoch;
   }
@@ -32,34 +32,37 @@ export class Ceiling {
     return this.#endMs;
   }
 
-  /** 0 before the first call. */
+  /** Tokens a second; 0 before the first call. */
   get now(): number {
     return this.#ceiling;
   }
 
-  /** What the first call would find, before it comes. */
+  /** As `now`, but before the first call what that call would find. */
   get shown(): number {
     return this.#epoch === undefined ? this.#ramp.ceiling : this.#ceiling;
   }
 
-  /** The used part, from 0 to 1, of what could be handed out in the last epoch that is over. */
-  get utilisation(): number | undefined {
+  /**
+   * `used ÷ (used + unused)` tokens, from 0 to 1, of the last epoch that is over. An empty share counts
+   * as 1, so that a small pool can still ramp up.
+   */
+  get usage(): number | undefined {
     if (this.#usage === undefined) return undefined;
     const { used, unused } = this.#usage;
     return used + unused === 0 ? 1 : used / (used + unused);
   }
 
-  /** The ramp was given other bounds: they hold from now on. */
+  /** The ramp has new bounds: they hold at once. */
   refresh(): void {
     if (this.#epoch !== undefined) this.#ceiling = this.#ramp.ceiling;
   }
 
-  /** Whether a call now would be the first of its epoch. A time that steps back enters nothing. */
+  /** Whether a call now would be the first of its epoch. A clock that steps back enters no epoch. */
   isDue(atMs: number): boolean {
     return atMs >= this.#endMs;
   }
 
-  /** The first call of an epoch has come. `usage` tells of the last one that had a call. */
+  /** The first call of an epoch has come. `usage` is that of the last epoch with a call. */
   enter(atMs: number, usage: Usage): void {
     const epoch = epochAt(atMs);
     const entered = this.#ramp.enter(epoch, usage);
@@ -70,7 +73,7 @@ export class Ceiling {
     this.#untold = { ...entered, usage };
   }
 
-  /** Tells of the epoch that was entered. After the shares have followed: who is told may ask for tokens. */
+  /** Tells `onStep` of the epoch that was entered. Called once the shares are divided: `onStep` may take tokens. */
   tell(): void {
     const entered = this.#untold;
     if (entered === undefined) return;

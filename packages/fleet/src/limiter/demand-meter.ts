@@ -1,43 +1,103 @@
 import { PARTS } from "../ledger/parts.ts";
+import type { DemandSink } from "./share-source.ts";
 
-/** More than was asked for, so that a little more can be had at once. */
+/**
+ * Wanted ÷ measured demand while no call is short of tokens. Raised, it lets a member take a larger
+ * rise without waiting, and leaves that much of the ceiling idle. 1.25 leaves a fifth of each share idle.
+ */
 const HEADROOM = 1.25;
-/** Who did not get all that was asked for may have asked for less than it would take. */
-const HEADROOM_UNMET = 4;
-/** Kept by who asks for nothing: what comes first must not wait for a sync. All of many keep little. */
+
+/**
+ * The same while calls are short of tokens: callers that wait ask for less than they would take. 4
+ * brings a member from a quarter of its demand to all of it in one sync; a smaller number takes more syncs.
+ */
+const HEADROOM_SHORT = 4;
+
+/**
+ * Parts that a member wants at least while its calls are short. An idle member has too few tokens for
+ * its first busy interval to show its demand. Raised, a member that is short for a moment borrows more
+ * of the ceiling for that moment. A tenth is the equal share in a pool of ten.
+ */
+const SHORT_MIN = PARTS / 10;
+
+/**
+ * Parts that a member without calls keeps, so that its first call does not wait for a sync. Raised,
+ * idle members hold more of the ceiling: a hundred of them hold 100 × IDLE, which is a tenth.
+ */
 const IDLE = PARTS / 1000;
 
-/** What a member wants, in parts of the ceiling, by what it was asked for since the last sync. */
-export class DemandMeter {
-  #asked = 0;
-  #isUnmet = false;
-  #wasUnmet = false;
-  #sinceMs = 0;
+/**
+ * A member wants at least this part of what it wanted at the sync before. Raised, a member keeps its share
+ * longer through a lull, and others wait longer for it. With 0.5 and two syncs a second, a batch
+ * job that pauses for half a second keeps half of its share; a member that stops is idle within 5 s.
+ */
+const DECAY = 0.5;
 
-  constructor(nowMs: number) {
+/** How long a new member's demand is unknown, ms: one lease by default. */
+const UNKNOWN_MS = 5000;
+
+/** What was seen between two syncs. */
+export interface Demand {
+  /** Tokens that calls asked for, in a second. */
+  readonly perSecond: number;
+  /** Tokens in a second of the whole pool; 0 before the first call. */
+  readonly ceiling: number;
+  /** Whether tokens were missing: not at all, in this interval only, or in the one before too. */
+  readonly short: "no" | "once" | "again";
+}
+
+/**
+ * Parts of the ceiling that a member wants: `headroom × perSecond ÷ ceiling`, within bounds.
+ * All, if calls are short of tokens and nothing tells by how much.
+ */
+export function wantedParts({ perSecond, ceiling, short }: Demand): number {
+  if (short === "again" || (short === "once" && (perSecond === 0 || ceiling === 0))) return PARTS;
+  if (ceiling === 0) return IDLE;
+  const [headroom, least] = short === "once" ? [HEADROOM_SHORT, SHORT_MIN] : [HEADROOM, IDLE];
+  const parts = Math.ceil((headroom * perSecond * PARTS) / ceiling);
+  return Math.min(PARTS, Math.max(least, parts));
+}
+
+/** Measures one member's demand between syncs. The tokens of each call are told once. */
+export class DemandMeter implements DemandSink {
+  readonly #knownAtMs: number;
+  #sinceMs: number;
+  #tokens = 0;
+  #isShort = false;
+  #wasShort = false;
+  #wanted = 0;
+
+  /** A new member wants everything for its first `unknownMs`: nothing is known of its demand. */
+  constructor(nowMs: number, unknownMs: number = UNKNOWN_MS) {
     this.#sinceMs = nowMs;
+    this.#knownAtMs = nowMs + unknownMs;
   }
 
-  onAsk(asked: number, granted: number): void {
-    this.#asked += asked;
-    if (granted < asked) this.#isUnmet = true;
+  onRequested(count: number): void {
+    this.#tokens += count;
   }
 
-  /** Looks, and starts anew. `isWaiting`: somebody still waits for tokens. */
+  onShort(): void {
+    this.#isShort = true;
+  }
+
+  onDeposited(count: number): void {
+    this.#tokens = Math.max(0, this.#tokens - count);
+    this.#isShort = false;
+  }
+
+  /** The parts to want at this sync; starts a new interval. `isWaiting`: calls wait for tokens now. */
   read(nowMs: number, ceiling: number, isWaiting: boolean): number {
     const elapsedMs = nowMs - this.#sinceMs;
-    const perSecond = elapsedMs > 0 ? (this.#asked * 1000) / elapsedMs : 0;
-    const isUnmet = this.#isUnmet || isWaiting;
-    // Again, or since before the last sync: how much more it would have taken is not known.
-    const isStarved = isUnmet && (this.#wasUnmet || this.#asked === 0);
-    this.#wasUnmet = isUnmet;
-    this.#asked = 0;
-    this.#isUnmet = false;
+    const perSecond = elapsedMs > 0 ? (this.#tokens * 1000) / elapsedMs : 0;
+    const isShort = this.#isShort || isWaiting;
+    const again = this.#wasShort ? "again" : "once";
+    const measured = wantedParts({ perSecond, ceiling, short: isShort ? again : "no" });
+    this.#wanted = Math.max(measured, Math.ceil(DECAY * this.#wanted));
+    this.#wasShort = isShort;
+    this.#isShort = false;
+    this.#tokens = 0;
     this.#sinceMs = nowMs;
-    if (isStarved) return PARTS;
-    if (ceiling === 0) return isUnmet ? PARTS : IDLE;
-    const headroom = isUnmet ? HEADROOM_UNMET : HEADROOM;
-    const parts = Math.ceil((headroom * perSecond * PARTS) / ceiling);
-    return Math.min(PARTS, Math.max(IDLE, parts));
+    return nowMs < this.#knownAtMs ? PARTS : this.#wanted;
   }
 }

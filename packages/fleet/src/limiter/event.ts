@@ -2,26 +2,26 @@ import type { RampStep, Usage } from "@sluice/core";
 import type { MembershipChange } from "../member/membership.ts";
 import type { SavedLevel } from "../store/pool-store.ts";
 
-/** Everything that a fleet limiter decides, with its reason, for whoever observes it. */
+/** A decision of a fleet limiter, with its reason. */
 export type FleetEvent =
   | (MembershipChange & { readonly atMs: number })
-  /** The first call of an epoch moved the ceiling, or not. */
+  /** The first call of an epoch moved the ceiling, or kept it. */
   | {
       readonly type: "step";
       readonly atMs: number;
       readonly step: RampStep;
       readonly ceiling: number;
-      /** Of the last epoch with a call, which it was judged by. */
+      /** Of the last epoch with a call, by which the ramp decided. */
       readonly usage: Usage;
     }
-  /** A level that others left was taken up, or not: what was left before a pause is not. */
+  /** The store had a level that other members left. It is taken up unless they left for a pause. */
   | {
       readonly type: "resume";
       readonly atMs: number;
       readonly saved: SavedLevel;
       readonly isTaken: boolean;
     }
-  /** Limits for the whole pool came, or some that cannot be right. */
+  /** New limits for the whole pool came; `refused` says what is wrong with them, if they were not taken. */
   | {
       readonly type: "limits";
       readonly atMs: number;

@@ -1,201 +1,230 @@
-import { Grant, InvariantError, requireDuration, requireKnownKeys } from "@sluice/core";
-import type { Clock, Reason, TakeBack, Timer } from "@sluice/core";
-import type { Entitlement } from "../member/membership.ts";
+import { InvariantError, requireDuration, requireKnownKeys } from "@sluice/core";
+import type { Clock, Grant, Reason, Timer } from "@sluice/core";
+import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
+import type { EpochClock } from "../pacing/epoch-clock.ts";
+import type { Pacing } from "../pacing/pacing.ts";
+import { UNLIMITED } from "../pacing/unlimited-pacing.ts";
 import { requireLeaveReason } from "../store/check-request.ts";
 import type { LeaveReason } from "../store/pool-store.ts";
 import type { Ceiling } from "./ceiling.ts";
 import type { FleetCounts, Tally } from "./counts.ts";
-import type { Pacing } from "../pacing/pacing.ts";
-import type { EpochClock } from "../pacing/epoch-clock.ts";
-import type { FleetState, MembershipState } from "./state.ts";
-import { UNLIMITED } from "../pacing/unlimited-pacing.ts";
+import { Grants } from "./grants.ts";
+import type { ShareSource, TokenQueue } from "./share-source.ts";
+import { stateOf } from "./state.ts";
+import type { FleetState } from "./state.ts";
+import { FleetClosedError, FleetThrottledError } from "./throttled-error.ts";
 import { WaiterQueue } from "./waiter-queue.ts";
-
-/** Where a limiter learns what it may use. */
-export interface Entitling {
-  /** Asked for every grant, after every wait. */
-  entitlementAt(nowMs: number): Entitlement | undefined;
-  /** Whether that is under a lease, or by the policy for those who have none. */
-  isLeasedAt(nowMs: number): boolean;
-  /** Why there are no tokens. */
-  readonly reason: Reason;
-  /** Told of every call, if demand counts. */
-  onAsk?(asked: number, granted: number): void;
-  /** What it knows of the pool, if there is a store. */
-  stateAt?(nowMs: number): MembershipState;
-  /** Ends it. */
-  leave(reason: LeaveReason): Promise<void>;
-}
+import type { Ask } from "./waiter-queue.ts";
 
 export interface AcquireOptions {
-  /** The longest wait; without it a call waits until it gets something. */
+  /** The longest wait, ms; 0 does not wait. Default: no bound. */
   readonly timeoutMs?: number;
-  /** Ends the wait: the call rejects with the signal's reason. */
+  /** Ends the wait: the call rejects with the signal's reason. Default: none. */
   readonly signal?: AbortSignal;
 }
 
-const ACQUIRE_KEYS: ReadonlySet<string> = new Set(["timeoutMs", "signal"]);
+const ACQUIRE_KEYS: ReadonlySet<string> = new Set([
+  "timeoutMs",
+  "signal",
+] satisfies (keyof AcquireOptions)[]);
+
+/** What `pauseMs` answers while no tokens are in sight, ms: the next sync may bring a share. */
+const PAUSE_UNKNOWN_MS = 1000;
 
 export interface FleetLimiterOptions {
   readonly name: { readonly pool: string; readonly member?: string };
   readonly timer: Timer;
   /**
-   * What calls are dated by, if not the timer. One that is read once per turn makes them several times
-   * cheaper; a turn that is stopped half-way then grants, at most, the tokens that were there.
+   * Dates calls, if not the timer. A clock that is read once per turn of the event loop makes calls
+   * several times cheaper; a turn that is stopped half-way then grants at most the tokens that were there.
    */
   readonly clock?: Clock | undefined;
-  readonly time: EpochClock;
-  /** Undefined: nothing is limited. */
+  readonly epochClock: EpochClock;
+  /** Undefined: nothing is limited, and no clock is read. */
   readonly paced?: { readonly ceiling: Ceiling; readonly pacing: Pacing };
-  readonly entitling: Entitling;
-  /** Calls that may wait at once; further ones are refused. */
+  readonly share: ShareSource;
   readonly maxWaiting: number;
   readonly tally: Tally;
 }
 
-interface Caller {
-  readonly asked: number;
-  readonly sinceMs: number;
-  readonly settle: (grant: Grant) => void;
-}
-
 /**
- * One member's door to the tokens of its pool. All decisions are local. A call gets what is there,
- * up to what it asked for, and that is final; it waits only if nothing at all is there. Those who
- * wait are served in the order in which they came.
+ * One process's access to the tokens of its pool; `joinFleet` makes it. Every decision is made in
+ * the process, without a call to the store. Waiting calls are served in the order of their arrival,
+ * and no later call overtakes them.
+ *
+ * A limiter is also a `RateSource`: pass it to a gate of `@sluice/egress` as `rate`.
+ *
+ * @example
+ * const limiter = await joinFleet({ pool: "mail", store, rateLimit: { max: 100, min: 100 } });
+ * await limiter.acquire(); // waits for a token; rejects if it cannot be had
+ * await send(message);
  */
 export class FleetLimiter {
-  readonly #name: FleetLimiterOptions["name"];
-  readonly #timer: Timer;
+  readonly #options: FleetLimiterOptions;
   readonly #clock: Clock;
-  readonly #time: EpochClock;
-  /** Undefined: nothing is limited, and no clock is read. */
-  readonly #ceiling: Ceiling | undefined;
   readonly #pacing: Pacing;
-  readonly #entitling: Entitling;
-  readonly #maxWaiting: number;
-  readonly #tally: Tally;
-  readonly #line = new WaiterQueue<Caller>();
-  readonly #listeners = new Set<() => void>();
-  #asleep: AbortController | undefined;
-  #isClosed = false;
+  readonly #grants: Grants;
+  readonly #queue: WaiterQueue;
+  /** The queues of gates that take their tokens here. */
+  readonly #gates = new Set<TokenQueue>();
+  /** Calls of `ready` that wait. */
+  readonly #unready = new Set<{ resolve(): void; reject(error: Error): void }>();
   #left: Promise<void> | undefined;
-  #pacingTakeBack: Pacing["takeBack"] | undefined;
-  #takeBack: TakeBack = () => {};
 
+  /** @internal */
   constructor(options: FleetLimiterOptions) {
-    this.#name = options.name;
-    this.#timer = options.timer;
-    this.#clock = options.clock ?? options.timer;
-    this.#time = options.time;
-    this.#ceiling = options.paced?.ceiling;
-    this.#pacing = options.paced?.pacing ?? UNLIMITED;
-    this.#entitling = options.entitling;
-    this.#maxWaiting = options.maxWaiting;
-    this.#tally = options.tally;
+    const { timer, clock = timer, paced, epochClock, share, tally } = options;
+    const pacing = paced?.pacing ?? UNLIMITED;
+    this.#options = options;
+    this.#clock = clock;
+    this.#pacing = pacing;
+    const wake = (): void => this.#wake();
+    this.#grants = new Grants({ pacing, epochClock, share, tally, onDeposit: wake });
+    this.#queue = new WaiterQueue(timer, {
+      enterEpoch: (nowMs) => void this.#grants.pauseMs(1, nowMs),
+      tryGrant: (ask, nowMs) => this.#grants.tryGrant(ask, nowMs),
+      readyAtMs: (ask, nowMs) => {
+        const pauseMs = this.#grants.pauseMs(this.#grants.needed(ask), nowMs);
+        return pauseMs === undefined ? undefined : nowMs + pauseMs;
+      },
+      onGone: ({ count }, waitedMs, isGranted) => {
+        tally.waitedMs += waitedMs;
+        if (!isGranted) this.#grants.refuse(count);
+      },
+    });
+    share.subscribe?.({ wake, isWaiting: () => this.#isWaiting() });
   }
 
-  /** What was done so far; the same object always. */
+  /** What was done so far; always the same object. */
   get counts(): FleetCounts {
-    return this.#tally;
+    return this.#options.tally;
   }
 
+  /** Calls that wait in this limiter's queue; those of gates wait in the gates. */
   get waiting(): number {
-    return this.#line.size;
+    return this.#queue.size;
   }
 
-  /** What callers are told while there are no tokens. */
+  /** What callers are told while tokens are missing. */
   get reason(): Reason {
-    return this.#entitling.reason;
+    return this.#options.share.reason;
   }
 
+  /** The most tokens that can be there at once, for now: a call that wants more waits for this many. */
   get countMax(): number {
     return this.#pacing.countMax;
   }
 
-  /** What it is at now, for whoever looks on. Looking moves nothing. */
+  /** What the limiter is at now. Reading it counts as no call and moves no ramp. */
   state(): FleetState {
-    const nowMs = this.#timer.now();
-    const ceiling = this.#ceiling;
-    const entitlement = this.#isClosed ? undefined : this.#entitling.entitlementAt(nowMs);
-    const glance =
-      ceiling === undefined ? undefined : this.#pacing.glance(this.#time.at(nowMs), entitlement);
-    return {
-      pool: this.#name.pool,
-      member: this.#name.member,
-      membership: this.#isClosed ? undefined : this.#entitling.stateAt?.(nowMs),
-      ceiling: ceiling?.shown,
-      share: glance?.share,
-      left: glance?.left,
-      utilisation: ceiling?.utilisation,
-      waiting: this.#line.size,
-    };
-  }
-
-  /** Takes up to `count` tokens of those that are there now. */
-  tryAcquire(count: number): Grant {
-    requireCount(count);
-    this.#tally.requested += count;
-    // Who waits comes first.
-    const granted = this.#line.size > 0 ? 0 : this.#take(count, this.#now());
-    return this.#grant(count, granted);
-  }
-
-  /** Takes up to `count` tokens, and waits for the first if none is there. */
-  async acquire(count: number, options: AcquireOptions = {}): Promise<Grant> {
-    const { timeoutMs, signal } = options;
-    requireKnownKeys("a call", options, ACQUIRE_KEYS);
-    signal?.throwIfAborted();
-    requireCount(count);
-    if (timeoutMs !== undefined) requireDuration("timeoutMs", timeoutMs);
-    this.#tally.requested += count;
-    const nowMs = this.#now();
-    const granted = this.#line.size > 0 ? 0 : this.#take(count, nowMs);
-    const isFull = this.#line.size >= this.#maxWaiting;
-    if (granted > 0 || count === 0 || timeoutMs === 0 || isFull || this.#isClosed)
-      return this.#grant(count, granted);
-    return this.#wait(count, nowMs, options);
+    return stateOf(this.#options, this.#queue, this.#grants.isClosed);
   }
 
   /**
-   * All of `count`, or nothing; for a gate that holds its own line. A count of more than `countMax`
-   * waits for so many, and the rest is missing from what comes next.
+   * Waits until this process has had its whole share once: about two seconds in a running pool, about
+   * seven in an empty store. Calls need not wait for this; they queue for what there is.
+   */
+  async ready({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#grants.isClosed) throw this.#closedError();
+    if (this.#options.share.isReady ?? true) return;
+    await new Promise<void>((resolve, reject: (reason: unknown) => void) => {
+      const abort = (): void => {
+        this.#unready.delete(waiting);
+        reject(signal?.reason);
+      };
+      const settle = (end: () => void): void => {
+        this.#unready.delete(waiting);
+        if (signal !== undefined) removeAbortListener(signal, abort);
+        end();
+      };
+      const waiting = {
+        resolve: () => settle(resolve),
+        reject: (error: Error) => settle(() => reject(error)),
+      };
+      this.#unready.add(waiting);
+      if (signal !== undefined) addAbortListener(signal, abort);
+    });
+  }
+
+  /**
+   * Takes `count` tokens, and waits for them if they are not there. Rejects with a
+   * `FleetThrottledError` if the queue is full or `timeoutMs` passes, with a `FleetClosedError` after
+   * `leave`, and with the signal's reason.
+   *
+   * A count above `countMax` is granted as soon as `countMax` tokens are there; the rest is missing
+   * from what comes next.
+   *
+   * @param count Default: 1.
+   */
+  acquire(count: number = 1, options: AcquireOptions = {}): Promise<Grant> {
+    return this.#acquire({ count, isPartial: false }, options);
+  }
+
+  /**
+   * As `acquire`, but waits only for the first token and takes as many as are there, up to `countMost`:
+   * for readers that can make do with a smaller batch. What was not granted is not waited for.
+   */
+  acquireUpTo(countMost: number, options: AcquireOptions = {}): Promise<Grant> {
+    return this.#acquire({ count: countMost, isPartial: true }, options);
+  }
+
+  /**
+   * Takes `count` tokens if they are there and no call waits; otherwise answers undefined at once, and
+   * `pauseMs(count)` tells when to ask again.
+   *
+   * @param count Default: 1.
+   */
+  tryAcquire(count: number = 1): Grant | undefined {
+    return this.#tryAcquire({ count, isPartial: false });
+  }
+
+  /** As `tryAcquire`, but takes as many tokens as are there, from 1 to `countMost`. */
+  tryAcquireUpTo(countMost: number): Grant | undefined {
+    return this.#tryAcquire({ count: countMost, isPartial: true });
+  }
+
+  /**
+   * How long until `count` more tokens have come, behind the calls that wait; 0 if they are there,
+   * and never 0 after a refusal. An estimate: 1000 while no tokens are in sight.
+   *
+   * @param count Default: 1.
+   */
+  pauseMs(count: number = 1, nowMs: number = this.#now()): number {
+    requireCount(count);
+    return this.#pauseMs(count, nowMs) ?? PAUSE_UNKNOWN_MS;
+  }
+
+  /**
+   * For a gate: takes all of `count` or nothing. A gate asks again for a call that waits, so an answer
+   * of false counts as nothing; `onRefused` tells how such a call ended.
    */
   tryTake(count: number, nowMs: number): boolean {
     requireCount(count);
-    this.#tally.requested += count;
-    const isThere =
-      this.#line.size === 0 && this.#leftAt(nowMs) >= Math.min(count, this.#pacing.countMax);
-    if (isThere) {
-      this.#pacing.spend(count);
-      this.#onGranted(count, nowMs);
-    } else this.#onRefused(count);
-    this.#entitling.onAsk?.(count, isThere ? count : 0);
-    return isThere;
+    if (this.#queue.size > 0 || !this.#grants.tryTake(count, nowMs)) return false;
+    this.#onRequested(count);
+    return true;
   }
 
-  /** How long until `count` will have come, as far as is known. */
-  pauseMs(count: number, nowMs: number): number {
-    const readyAtMs = this.#readyAtMs(count, nowMs);
-    return readyAtMs === undefined ? PAUSE_UNKNOWN_MS : Math.max(0, readyAtMs - nowMs);
+  /** For a gate: a call of `count` tokens was refused because they were missing. */
+  onRefused(count: number): void {
+    requireCount(count);
+    this.#onRequested(count);
+    this.#grants.refuse(count);
   }
 
-  /** Calls `wake` whenever more may be there than `pauseMs` said. Answers how to stop that. */
-  subscribe(wake: () => void): () => void {
-    this.#listeners.add(wake);
-    return () => void this.#listeners.delete(wake);
-  }
-
-  /** What may be used has changed: whoever waits is looked at again. */
-  onChange(): void {
-    this.#asleep?.abort();
-    for (const wake of this.#listeners) wake();
+  /** For a gate: wakes its queue whenever more may be there than `pauseMs` said. Answers how to stop. */
+  subscribe(queue: TokenQueue): () => void {
+    this.#gates.add(queue);
+    return () => void this.#gates.delete(queue);
   }
 
   /**
-   * Gives the share back at once, so that the others can have it. All who wait are told that there
-   * is nothing, and nothing is granted any more. A level that was left for a redeploy is taken up
-   * again by who comes next, one that was left for a pause is not.
+   * Gives the share back at once, for the other members to use. Waiting calls and later ones reject
+   * with a `FleetClosedError`. After `redeploy` the next member resumes the ramp's level, after
+   * `pause` it does not.
+   *
+   * @param reason Default: `redeploy`.
    */
   async leave(reason: LeaveReason = "redeploy"): Promise<void> {
     requireLeaveReason(reason);
@@ -208,140 +237,107 @@ export class FleetLimiter {
   }
 
   async #leave(reason: LeaveReason): Promise<void> {
-    this.#isClosed = true;
-    for (let caller = this.#line.first; caller !== undefined; caller = this.#line.first)
-      this.#end(caller, 0);
-    this.onChange();
-    await this.#entitling.leave(reason);
+    this.#grants.close();
+    this.#queue.rejectAll(() => this.#closedError());
+    for (const waiting of this.#unready) waiting.reject(this.#closedError());
+    this.#wake();
+    await this.#options.share.leave(reason);
   }
 
-  #now(): number {
-    return this.#ceiling === undefined ? 0 : this.#clock.now();
-  }
-
-  #leftAt(nowMs: number): number {
-    if (this.#isClosed) return 0;
-    return this.#pacing.leftAt(this.#time.at(nowMs), this.#entitling.entitlementAt(nowMs));
-  }
-
-  #readyAtMs(count: number, nowMs: number): number | undefined {
-    if (this.#isClosed) return undefined;
-    const entitlement = this.#entitling.entitlementAt(nowMs);
-    const atMs = this.#pacing.readyAtMs(count, this.#time.at(nowMs), entitlement);
-    return atMs === undefined ? undefined : this.#time.from(atMs);
-  }
-
-  #take(ask: number, nowMs: number): number {
-    if (this.#isClosed) return 0;
-    const entitlement = this.#entitling.entitlementAt(nowMs);
-    const granted = this.#pacing.take(ask, this.#time.at(nowMs), entitlement);
-    if (granted > 0) this.#onGranted(granted, nowMs);
-    this.#entitling.onAsk?.(ask, granted);
-    return granted;
-  }
-
-  #onGranted(granted: number, nowMs: number): void {
-    this.#tally.granted += granted;
-    if (!this.#entitling.isLeasedAt(nowMs)) this.#tally.grantedUnleased += granted;
-  }
-
-  #onRefused(refused: number): Reason {
-    const { reason } = this;
-    this.#tally.refused += refused;
-    if (reason === "store-lost") this.#tally.refusedStoreLost += refused;
-    return reason;
-  }
-
-  /** What is not granted now is not waited for any more. */
-  #grant(asked: number, granted: number): Grant {
-    const reason = granted < asked ? this.#onRefused(asked - granted) : undefined;
-    const { takeBack } = this.#pacing;
-    if (takeBack !== this.#pacingTakeBack) {
-      this.#pacingTakeBack = takeBack;
-      this.#takeBack = (count, kind) => {
-        takeBack(count);
-        this.#tally[kind === "dropped" ? "refunded" : "deposited"] += count;
-        this.onChange();
-      };
+  async #acquire(ask: Ask, options: AcquireOptions): Promise<Grant> {
+    const { timeoutMs, signal } = options;
+    requireKnownKeys("acquire", options, ACQUIRE_KEYS);
+    signal?.throwIfAborted();
+    requireCount(ask.count);
+    if (timeoutMs !== undefined) requireDuration("timeoutMs", timeoutMs);
+    const nowMs = this.#now();
+    const { tally, maxWaiting } = this.#options;
+    const grant = this.#tryRequest(ask, nowMs);
+    if (grant !== undefined) return grant;
+    const onTimeout = (): Error =>
+      this.#throttledError(
+        `${tokensText(ask.count)} did not come within ${timeoutMs} ms; raise timeoutMs`,
+        ask,
+      );
+    if (!this.#grants.isClosed && timeoutMs !== 0 && this.#queue.size < maxWaiting) {
+      tally.waits++;
+      return this.#queue.wait(ask, nowMs, { signal, timeoutMs, onTimeout });
     }
-    return new Grant(granted, reason, this.#takeBack);
+    this.#grants.refuse(ask.count);
+    if (this.#grants.isClosed) throw this.#closedError();
+    if (timeoutMs === 0) throw onTimeout();
+    throw this.#throttledError(
+      `queue full: ${this.#queue.size} calls wait (maxWaiting); raise maxWaiting`,
+      ask,
+    );
   }
 
-  #wait(asked: number, sinceMs: number, { timeoutMs, signal }: AcquireOptions): Promise<Grant> {
-    this.#tally.waits++;
-    return new Promise((resolve, reject: (reason: unknown) => void) => {
-      const over = new AbortController();
-      const abort = (): void => {
-        if (!this.#line.leave(caller)) return;
-        over.abort();
-        this.#tally.waitedMs += this.#timer.now() - sinceMs;
-        this.#onRefused(asked);
-        this.#rest();
-        reject(signal?.reason);
-      };
-      const caller: Caller = {
-        asked,
-        sinceMs,
-        settle: (grant) => {
-          signal?.removeEventListener("abort", abort);
-          over.abort();
-          resolve(grant);
-        },
-      };
-      this.#line.join(caller);
-      signal?.addEventListener("abort", abort, { once: true });
-      if (timeoutMs !== undefined)
-        this.#timer.sleep(timeoutMs, over.signal).then(
-          () => this.#end(caller, 0),
-          () => {},
-        );
-      if (this.#line.size > 1) return;
-      if (this.#asleep === undefined) void this.#serve();
-      else this.#asleep.abort();
+  #tryAcquire(ask: Ask): Grant | undefined {
+    requireCount(ask.count);
+    const grant = this.#tryRequest(ask, this.#now());
+    if (grant !== undefined) return grant;
+    this.#grants.refuse(ask.count);
+    if (ask.isPartial) this.#options.share.demand?.onShort();
+    return undefined;
+  }
+
+  /** Counts a new call, and grants it unless others wait or its tokens are missing. */
+  #tryRequest(ask: Ask, nowMs: number): Grant | undefined {
+    // A partial ask is an upper bound: its demand is what it gets, and that there was less.
+    if (ask.isPartial) this.#options.tally.requested += ask.count;
+    else this.#onRequested(ask.count);
+    return this.#queue.size > 0 ? undefined : this.#grants.tryGrant(ask, nowMs);
+  }
+
+  #onRequested(count: number): void {
+    this.#options.tally.requested += count;
+    this.#options.share.demand?.onRequested(count);
+  }
+
+  #throttledError(message: string, ask: Ask): FleetThrottledError {
+    const { name, share } = this.#options;
+    const retryAfterMs = this.#pauseMs(this.#grants.needed(ask), this.#now());
+    return new FleetThrottledError(message, {
+      pool: name.pool,
+      reason: share.reason,
+      retryAfterMs,
     });
   }
 
-  /** Serves those who wait until nobody does. Only one of these runs at a time. */
-  async #serve(): Promise<void> {
-    while (this.#line.size > 0) {
-      const nowMs = this.#timer.now();
-      this.#serveNow(nowMs);
-      if (this.#line.size === 0) return;
-      const readyAtMs = this.#readyAtMs(1, nowMs);
-      const sleepMs = Math.min(LOOK_MS, Math.max(0, (readyAtMs ?? Infinity) - nowMs));
-      this.#asleep = new AbortController();
-      await this.#timer.sleep(sleepMs, this.#asleep.signal).catch(() => {});
-      this.#asleep = undefined;
-    }
+  #closedError(): FleetClosedError {
+    return new FleetClosedError(this.#options.name.pool);
   }
 
-  #serveNow(nowMs: number): void {
-    for (let caller = this.#line.first; caller !== undefined; caller = this.#line.first) {
-      const granted = this.#take(caller.asked, nowMs);
-      if (granted === 0) return;
-      this.#end(caller, granted);
-    }
+  #pauseMs(count: number, nowMs: number): number | undefined {
+    return this.#grants.pauseMs(this.#queue.tokens + count, nowMs);
   }
 
-  #end(caller: Caller, granted: number): void {
-    if (!this.#line.leave(caller)) return;
-    this.#tally.waitedMs += this.#timer.now() - caller.sinceMs;
-    this.#rest();
-    caller.settle(this.#grant(caller.asked, granted));
+  /** The entitlement has changed, or tokens came back. */
+  #wake(): void {
+    if (this.#options.share.isReady ?? true)
+      for (const waiting of this.#unready) waiting.resolve();
+    this.#queue.wake();
+    for (const gate of this.#gates) gate.wake();
   }
 
-  /** Nothing sleeps for nobody. */
-  #rest(): void {
-    if (this.#line.size === 0) this.#asleep?.abort();
+  #isWaiting(): boolean {
+    if (this.#queue.size > 0) return true;
+    for (const gate of this.#gates) if (gate.isWaiting()) return true;
+    return false;
   }
+
+  #now(): number {
+    return this.#options.paced === undefined ? 0 : this.#clock.now();
+  }
+}
+
+function tokensText(count: number): string {
+  return count === 1 ? "1 token" : `${count} tokens`;
 }
 
 function requireCount(count: number): void {
   if (Number.isSafeInteger(count) && count >= 0) return;
-  throw new InvariantError(`a count of tokens is ${count}; it must be whole, from 0 to 2^53 − 1`);
+  throw new InvariantError(
+    `the count of tokens is ${count}; use a whole number from 0 to 2^53 − 1`,
+  );
 }
-
-/** Told when no tokens are in sight: a share may come back with any sync. */
-const PAUSE_UNKNOWN_MS = 1000;
-/** Who waits is looked at this often at least: a ramp may move without anybody being told. */
-const LOOK_MS = 1000;

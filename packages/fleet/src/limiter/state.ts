@@ -1,5 +1,10 @@
+import type { Clock } from "@sluice/core";
 import type { Standing } from "../member/membership.ts";
+import type { EpochClock } from "../pacing/epoch-clock.ts";
+import type { Pacing } from "../pacing/pacing.ts";
 import type { SavedLevel } from "../store/pool-store.ts";
+import type { Ceiling } from "./ceiling.ts";
+import type { ShareSource } from "./share-source.ts";
 
 /** What a member knows of its pool. */
 export interface MembershipState {
@@ -20,20 +25,63 @@ export interface MembershipState {
   readonly limitsVersion: number;
 }
 
-/** What a limiter is at now. Looking counts as no call, and moves nothing. */
+/** What a limiter is at now. Reading it counts as no call and moves no ramp. */
 export interface FleetState {
   readonly pool: string;
-  /** Undefined where no store knows the member. */
+  /** Undefined where there is no store. */
   readonly member: string | undefined;
+  /** Undefined where there is no store, and after `leave`. */
   readonly membership: MembershipState | undefined;
   /** Tokens a second of the whole pool, as its last call found it. 0 before the first; undefined: no limit. */
   readonly ceiling: number | undefined;
-  /** Tokens a second that this member may use of it, not rounded. */
+  /** Tokens a second that this member may use of the ceiling, not rounded. */
   readonly share: number | undefined;
   /** Tokens that are there now. */
   readonly left: number | undefined;
-  /** The used part, from 0 to 1, of the last epoch with a call that is over. */
-  readonly utilisation: number | undefined;
-  /** Calls that wait. */
+  /** Used ÷ usable tokens, 0 to 1, of the last epoch with a call that is over. */
+  readonly usage: number | undefined;
+  /** Calls in the limiter's own queue. */
   readonly waiting: number;
+  /** Tokens that those calls ask for. */
+  readonly waitingTokens: number;
+}
+
+interface Parts {
+  readonly name: { readonly pool: string; readonly member?: string };
+  readonly timer: Clock;
+  readonly epochClock: EpochClock;
+  readonly paced?: { readonly ceiling: Ceiling; readonly pacing: Pacing };
+  readonly share: ShareSource;
+}
+
+/** Reads the state of a limiter from its parts. Without a limit no clock is read. */
+export function stateOf(
+  { name, timer, epochClock, paced, share }: Parts,
+  queue: { readonly size: number; readonly tokens: number },
+  isClosed: boolean,
+): FleetState {
+  const common = {
+    pool: name.pool,
+    member: name.member,
+    waiting: queue.size,
+    waitingTokens: queue.tokens,
+  };
+  if (paced === undefined)
+    return {
+      ...common,
+      membership: undefined,
+      ceiling: undefined,
+      share: undefined,
+      left: undefined,
+      usage: undefined,
+    };
+  const nowMs = timer.now();
+  const entitlement = isClosed ? undefined : share.entitlementAt(nowMs);
+  return {
+    ...common,
+    ...paced.pacing.glance(epochClock.at(nowMs), entitlement),
+    membership: isClosed ? undefined : share.stateAt?.(nowMs),
+    ceiling: paced.ceiling.shown,
+    usage: paced.ceiling.usage,
+  };
 }

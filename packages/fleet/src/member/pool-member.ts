@@ -3,7 +3,7 @@ import type { Ceiling } from "../limiter/ceiling.ts";
 import type { Tally } from "../limiter/counts.ts";
 import { DemandMeter } from "../limiter/demand-meter.ts";
 import type { FleetEvent } from "../limiter/event.ts";
-import type { Entitling } from "../limiter/fleet-limiter.ts";
+import type { ShareSource, TokenQueue } from "../limiter/share-source.ts";
 import type { MembershipState } from "../limiter/state.ts";
 import type { EpochClock } from "../pacing/epoch-clock.ts";
 import { epochAt } from "../pacing/pacing.ts";
@@ -42,12 +42,9 @@ export interface PoolMemberOptions {
 export interface PoolMemberObserver {
   readonly tally: Tally;
   onEvent(event: FleetEvent): void;
-  /** What may be used, or the limits, may have changed. */
-  onChange(): void;
   /** The store has answered, also with a refusal; or a sync has failed. */
   onSync(outcome: SyncReply | { readonly kind: "failed"; readonly error: unknown }): void;
   onWarning(warning: string): void;
-  isWaiting(): boolean;
 }
 
 /** Why a member has no tokens, by its standing. */
@@ -62,23 +59,25 @@ const NO_RUN_ID =
   "the store's user may not call INFO, so a failover to older data goes unnoticed and may exceed the limit for one lease; grant it +info";
 
 /** One process's membership of its pool: its session with the store, and what follows from the replies. */
-export class PoolMember implements Entitling, SyncLoopHost {
+export class PoolMember implements ShareSource, SyncLoopHost {
   readonly #session: MemberSession;
   readonly #options: PoolMemberOptions;
   readonly #loop: SyncLoop;
-  readonly #demand: DemandMeter;
+  readonly demand: DemandMeter;
+  #queue: TokenQueue | undefined;
   #observer: PoolMemberObserver | undefined;
   #limits: PoolLimits = { version: 0, text: "" };
   /** The version that the store knew last; lower than ours if the store has lost the limits. */
   #storeLimitsVersion = 0;
   #resumedFrom: SavedLevel | undefined;
   #hasWarned = false;
+  #isReady = false;
 
   constructor(options: PoolMemberOptions) {
     const { identity, rules, resume, store, timer } = options;
     const nowMs = timer.now();
     this.#options = options;
-    this.#demand = new DemandMeter(nowMs);
+    this.demand = new DemandMeter(nowMs, rules.timing.leaseMs);
     // A level that no member resumes is not kept.
     const resumeTtlMs = resume.enabled ? resume.ttlMs : 0;
     this.#session = new MemberSession(identity, rules, { nowMs, resumeTtlMs });
@@ -87,6 +86,11 @@ export class PoolMember implements Entitling, SyncLoopHost {
 
   get standing(): Standing {
     return this.#session.membership.standing;
+  }
+
+  /** Whether the member has had its fair share at least once. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   get reason(): Reason {
@@ -101,8 +105,8 @@ export class PoolMember implements Entitling, SyncLoopHost {
     return this.#session.membership.isLeasedAt(nowMs);
   }
 
-  onAsk(asked: number, granted: number): void {
-    this.#demand.onAsk(asked, granted);
+  subscribe(queue: TokenQueue): void {
+    this.#queue = queue;
   }
 
   /** Syncs from now on, until `leave`. */
@@ -134,8 +138,8 @@ export class PoolMember implements Entitling, SyncLoopHost {
 
   condition(): Condition {
     const nowMs = this.#options.timer.now();
-    const isWaiting = this.#observer?.isWaiting() ?? false;
-    const wanted = this.#demand.read(nowMs, this.#options.ceiling.now, isWaiting);
+    const isWaiting = this.#queue?.isWaiting() ?? false;
+    const wanted = this.demand.read(nowMs, this.#options.ceiling.now, isWaiting);
     return { level: this.#level, wanted, limits: this.#knownLimits };
   }
 
@@ -145,7 +149,7 @@ export class PoolMember implements Entitling, SyncLoopHost {
     observer.tally.syncs++;
     if (reply.kind === "told") this.#learn(reply, { sentAtMs, nowMs }, observer);
     observer.onSync(reply);
-    observer.onChange();
+    this.#queue?.wake();
   }
 
   onFailure(error: unknown): void {
@@ -158,8 +162,9 @@ export class PoolMember implements Entitling, SyncLoopHost {
 
   onChanges(changes: readonly MembershipChange[]): void {
     const atMs = this.#options.timer.now();
+    this.#isReady ||= this.standing === "member";
     for (const change of changes) this.#observer?.onEvent({ ...change, atMs });
-    this.#observer?.onChange();
+    this.#queue?.wake();
   }
 
   get #level(): number | undefined {

@@ -2,8 +2,8 @@ import { Ramp } from "@sluice/core";
 import type { Division, RampStep } from "@sluice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Entitlement } from "../membership/membership.ts";
-import { PARTS } from "../store/pool-store.ts";
+import type { Entitlement } from "../member/membership.ts";
+import { PARTS } from "../ledger/parts.ts";
 import { Ceiling } from "../limiter/ceiling.ts";
 import { EpochPacing } from "./epoch-pacing.ts";
 import { EpochClock } from "./epoch-clock.ts";
@@ -75,7 +75,7 @@ test("within an epoch a share shrinks and never grows, whatever comes between", 
   );
 });
 
-test("a newcomer has its share in the epoch in which it gets one; who lost it, only what is left", () => {
+test("a new member has its share in the epoch in which it gets one; a member that lost its share and got it back has only what was left", () => {
   const { pacing } = setUp(1000);
   expect(pacing.take(ALL, 100, undefined)).toBe(0);
   expect(pacing.take(300, 200, seat(2))).toBe(300);

@@ -7,12 +7,13 @@ import type { Glance, Pacing, TakeTokensBack } from "./pacing.ts";
 import { EpochClock } from "./epoch-clock.ts";
 
 /**
- * The whole share at the top of every epoch, as the published design has it: any sliding second
- * that spans two epochs may see the shares of both.
+ * Hands out the whole share at the start of every epoch, as Numaflow does. A sliding second that spans
+ * two epochs may see the shares of both.
  *
- * Within an epoch a share may shrink and not grow: what a member has lost others may have used.
- * Shares of seats add up to the ceiling. One that is told in parts saves up the part of a token that
- * is left over, so that even less than a token a second flows: an epoch may see one token more of it.
+ * Within an epoch a share may shrink but not grow: another member may already have used the difference.
+ * Shares of seats add up to the ceiling. A share in parts carries the fraction of a token that is left
+ * over to the next epoch, so that shares below one token a second flow too; an epoch may see one
+ * token more of such a share.
  */
 export class EpochPacing implements Pacing {
   readonly #ceiling: Ceiling;
@@ -23,9 +24,9 @@ export class EpochPacing implements Pacing {
   #divided = 0;
   #share = 0;
   #taken = 0;
-  /** What calls took that were larger than the share; missing from those that follow. */
+  /** Tokens that calls took beyond the share; missing from the epochs that follow. */
   #debt = 0;
-  /** The part of a token that the last shares left over, where they are told in parts. */
+  /** The fraction of a token left over by the last shares in parts. */
   #carried = 0;
   #takeBack: TakeTokensBack = () => {};
 
@@ -67,7 +68,7 @@ export class EpochPacing implements Pacing {
     if (this.leftAt(atMs, entitlement) >= count) return atMs;
     if (entitlement === undefined) return undefined;
     const exact = exactShare(this.#ceiling.now, entitlement);
-    // Where a share is less than a token it comes after some epochs; every one is worth a look.
+    // A share below one token brings a token in some of the next epochs: look at each of them.
     const epochs = exact < 1 ? 1 : Math.ceil((count + this.#debt) / exact);
     return this.#ceiling.endMs + (epochs - 1) * EPOCH_MS;
   }
@@ -81,7 +82,7 @@ export class EpochPacing implements Pacing {
 
   #begin(atMs: number, entitlement: Entitlement | undefined): void {
     const last = this.#ceiling.epoch;
-    // A share that shrank may be less than was taken of it.
+    // A share that shrank may be smaller than what was taken before.
     const used = Math.min(this.#taken, this.#share);
     this.#ceiling.enter(atMs, { used, unused: this.#share - used });
     const epoch = this.#ceiling.epoch ?? 0;

@@ -1,12 +1,16 @@
-/** A second and one slot: any sliding second lies within. */
+/** Slots of one second and one more, so that any sliding second lies within. */
 const SLOTS = 101;
+/**
+ * Length of a slot, ms. Raised, uses are summed over up to that much more than a second, and deposits can
+ * be taken again later; lowered, there are more slots to keep. 10 makes that a hundredth.
+ */
 export const SLOT_MS = 10;
 
-/** Tokens that were used within about the last second, net of what came back, by when they were taken. */
+/** Tokens taken less those deposited within the last second, by the slot in which they were taken. */
 export class RecentUse {
   readonly #slots = new Float64Array(SLOTS);
   #slot = 0;
-  /** Makes up for times that stepped back. */
+  /** Slots by which the clock stepped back so far. */
   #shift = 0;
   #sum = 0;
 
@@ -14,7 +18,7 @@ export class RecentUse {
     return this.#sum;
   }
 
-  /** The present slot; they only count up. */
+  /** The number of the present slot; it never decreases. */
   get slot(): number {
     return this.#slot;
   }

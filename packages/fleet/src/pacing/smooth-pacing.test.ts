@@ -2,7 +2,7 @@ import { Ramp } from "@sluice/core";
 import type { RampStep } from "@sluice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Entitlement } from "../membership/membership.ts";
+import type { Entitlement } from "../member/membership.ts";
 import { Ceiling } from "../limiter/ceiling.ts";
 import { EpochClock } from "./epoch-clock.ts";
 import { SmoothPacing } from "./smooth-pacing.ts";
@@ -103,7 +103,7 @@ test("what comes back after more than a second is gone", () => {
   expect(pacing.leftAt(3000, seat(1))).toBe(20);
 });
 
-test("carrying tokens along by returning and taking them again gathers no more than a second's", () => {
+test("carrying tokens along by depositing and taking them again gathers no more than a second's", () => {
   const { pacing } = setUp(1000);
   const uses: Use[] = [];
   let held: (() => void)[] = [];
@@ -125,7 +125,7 @@ test("carrying tokens along by returning and taking them again gathers no more t
   expect(mostInASecond(uses)).toBeLessThanOrEqual(1050);
 });
 
-test("who comes within what can be saved up gets all of the share, and who is late for a token too", () => {
+test("a caller that is never later than what can be saved up gets all of the share, even below one token at a time", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (ceiling, late) => {
       const { pacing } = setUp(ceiling);
@@ -176,14 +176,14 @@ test("an epoch of which something was lost is judged by what was used of its sha
   for (let atMs = 0; atMs < 500; atMs += 7) pacing.take(1e9, atMs, seat(1));
   pacing.take(0, 1000, seat(1));
   expect(steps).toEqual(["start", "hold"]);
-  expect(ceiling.utilisation).toBeGreaterThanOrEqual(0.4);
-  expect(ceiling.utilisation).toBeLessThan(0.6);
+  expect(ceiling.usage).toBeGreaterThanOrEqual(0.4);
+  expect(ceiling.usage).toBeLessThan(0.6);
 });
 
 test("a call late in an epoch does not hide what was lost before it", () => {
   const { pacing, ceiling } = setUp(1000);
   for (let epoch = 0; epoch < 5; epoch++) pacing.take(1e9, epoch * 1000 + 990, seat(1));
-  expect(ceiling.utilisation).toBeLessThan(0.1);
+  expect(ceiling.usage).toBeLessThan(0.1);
 });
 
 test("a call that is larger than what can be saved up is missing from what comes next", () => {

@@ -5,23 +5,34 @@ import type { Glance, Pacing, TakeTokensBack } from "./pacing.ts";
 import { EpochClock } from "./epoch-clock.ts";
 import { RecentUse, SLOT_MS } from "./recent-use.ts";
 
-/** Sums of fractions end a little beside whole numbers. */
+/**
+ * Tolerance in tokens: sums of fractions end a little beside whole numbers. Far above the rounding error of
+ * a second's sums, far below a token.
+ */
 const TINY = 1e-9;
 
-/** So much of a share can be saved up: callers are not always there the moment a token comes. */
+/**
+ * The longest time whose tokens can be saved up, ms, so that a caller may come a little late without loss.
+ * Raised, a sliding second can see more than its share: 1 + BURST_MS ÷ 1000 times it. The promise is
+ * 1.05 times.
+ */
 const BURST_MS = 40;
-/** Where that is less than a token: so late may a caller be for one, and lose nothing of the next. */
+/**
+ * The same for shares below 25 tokens a second, whose BURST_MS bring less than a token: how late a caller
+ * may take a token without losing part of the next one, ms. Raised, a sliding second can see
+ * `LATE_MS ÷ 1000` of the share more; 10 keeps that to a hundredth.
+ */
 const LATE_MS = 10;
-/** All that is known as recent lies within. */
+/** The span of `RecentUse`, ms: any sliding second lies within it. */
 const RECENT_MS = EPOCH_MS + SLOT_MS;
 
 /**
- * The share spread over the second. No sliding second sees more than the share and what can be saved
- * up: a twenty-fifth of it, or where that is less, a token and a hundredth of it. From a share of 25
- * tokens on that is at most a twentieth.
+ * Spreads the share over the second. A sliding second sees at most `share + saved`, where
+ * `saved = max(share × BURST_MS ÷ 1000, 1 + share × LATE_MS ÷ 1000)`: from 25 tokens a second on, at
+ * most 1.05 times the share.
  *
- * What comes back within a second can be taken again, though not so that a second sees more than a
- * hundredth over that.
+ * Tokens deposited within a second can be taken again, as long as no sliding second sees more than a
+ * hundredth of the share above that bound.
  */
 export class SmoothPacing implements Pacing {
   readonly #ceiling: Ceiling;
@@ -31,17 +42,17 @@ export class SmoothPacing implements Pacing {
   #divided = 0;
   #share = 0;
   #perMs = 0;
-  /** Negative after a call that was larger than what can be saved up. */
+  /** Negative after a call for more than can be saved up. */
   #tokens = 0;
-  /** When it was last looked at, by the member's own clock: where epochs begin brings no tokens. */
+  /** When tokens were last added, by the member's own clock: moving the epochs adds none. */
   #lookedAtMs = 0;
-  /** Net, in the epoch that was entered last. */
+  /** Tokens taken less those deposited, in the epoch that was entered last. */
   #used = 0;
-  /** What came in that epoch and nobody took in time. */
+  /** Tokens of that epoch that exceeded what can be saved up. */
   #lost = 0;
-  /** Until when tokens that came back, and went out again, may be in the same second as all others. */
+  /** Until when a deposit may lead to a second with more than its share: uses are summed until then. */
   #strictUntilMs: number = Number.NEGATIVE_INFINITY;
-  #hasReturned = false;
+  #hasDeposit = false;
   #takeBack: TakeTokensBack = () => {};
   #takeBackSlot: number | undefined;
 
@@ -54,7 +65,7 @@ export class SmoothPacing implements Pacing {
     return Math.max(1, Math.floor(this.#capacity + TINY));
   }
 
-  /** The same for all that was taken in one slot. */
+  /** The same function for all tokens that were taken in one slot of `RecentUse`. */
   get takeBack(): TakeTokensBack {
     const { slot } = this.#recent;
     if (slot === this.#takeBackSlot) return this.#takeBack;
@@ -64,7 +75,7 @@ export class SmoothPacing implements Pacing {
       if (this.#ceiling.epoch === epoch) this.#used -= count;
       if (!this.#recent.remove(slot, count)) return;
       this.#tokens = Math.min(this.#capacity, this.#tokens + count);
-      this.#hasReturned = true;
+      this.#hasDeposit = true;
     };
     return this.#takeBack;
   }
@@ -89,20 +100,20 @@ export class SmoothPacing implements Pacing {
     if (isNew) this.#judge(atMs);
     if (entitlement !== this.#entitlement || this.#ceiling.now !== this.#divided)
       this.#divide(entitlement);
-    // When it changed is not known: the smaller of both is sure.
+    // When the rate changed is not known; the smaller one never adds too much.
     const perMs = Math.min(before, this.#perMs);
     if (isNew) {
       this.#accrue(this.#epochEndMs - EPOCH_MS, perMs);
       this.#lost = 0;
     }
     this.#accrue(nowMs, perMs);
-    // A first call that nobody came before finds what everybody may have saved up: a token.
+    // The first call of a process finds one token: every share may save up one.
     if (isFirst && this.#perMs > 0) this.#tokens = Math.max(1, this.#tokens);
-    // A time that steps back brings nothing, and goes on from there.
+    // A clock that steps back adds nothing; tokens come from the new time on.
     this.#lookedAtMs = nowMs;
     this.#recent.moveTo(nowMs);
-    if (this.#hasReturned) {
-      this.#hasReturned = false;
+    if (this.#hasDeposit) {
+      this.#hasDeposit = false;
       this.#strictUntilMs = nowMs + RECENT_MS;
     }
     if (isNew) this.#ceiling.tell();
@@ -113,7 +124,7 @@ export class SmoothPacing implements Pacing {
     if (this.leftAt(atMs, entitlement) >= count) return atMs;
     if (this.#perMs === 0) return undefined;
     const readyAtMs = atMs + Math.max(0, count - this.#tokens) / this.#perMs;
-    // As soon as what was used before the second is out of it.
+    // The oldest slot of the last second must end first.
     const isHeldBack = this.#left(this.#time.from(atMs), count) < count;
     return isHeldBack ? Math.max(readyAtMs, atMs + SLOT_MS) : readyAtMs;
   }
@@ -134,12 +145,12 @@ export class SmoothPacing implements Pacing {
     return Math.max(0, Math.floor(most + TINY));
   }
 
-  /** By the member's own clock. */
+  /** When the epoch that was entered last ends, by the member's own clock. */
   get #epochEndMs(): number {
     return this.#time.from(this.#ceiling.endMs);
   }
 
-  /** The epoch is over: what nobody took counts only if it could not be saved up. */
+  /** Judges the epoch that is over: unused tokens count only if they could not be saved up. */
   #judge(atMs: number): void {
     const hasEpoch = this.#ceiling.epoch !== undefined;
     const restMs = hasEpoch ? Math.max(0, this.#epochEndMs - this.#lookedAtMs) : 0;

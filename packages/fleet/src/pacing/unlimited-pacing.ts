@@ -1,6 +1,6 @@
 import type { Pacing } from "./pacing.ts";
 
-/** Where nothing is limited: everybody gets what they ask for, whatever they are entitled to. */
+/** Grants every call what it asks for, whatever the entitlement: for a limiter without a `rateLimit`. */
 export const UNLIMITED: Pacing = {
   take: (ask) => ask,
   leftAt: () => Number.MAX_SAFE_INTEGER,

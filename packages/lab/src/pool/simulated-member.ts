@@ -118,7 +118,7 @@ export class SimulatedMember {
       rules.pacing === "smooth"
         ? new SmoothPacing(this.#ceiling, this.#time)
         : new EpochPacing(this.#ceiling, rules.division, this.#time);
-    this.#demand = new DemandMeter(nowMs);
+    this.#demand = new DemandMeter(nowMs, rules.membership.timing.leaseMs);
     this.#askedSinceMs = nowMs;
     const identity = { pool: rules.pool, member: this.id, nonce: nonceOf(options.random) };
     this.session = new MemberSession(identity, rules.membership, {
@@ -234,7 +234,8 @@ export class SimulatedMember {
     if (!this.#hasJoined) return;
     const ask = this.#askAt(nowMs);
     const count = this.#pacing.take(ask, atMs, entitlement);
-    this.#demand.onAsk(ask, count);
+    this.#demand.onRequested(count);
+    if (count < ask) this.#demand.onShort();
     this.#taken += count;
     if (count > 0) this.#world.watcher.onGrant(this, count);
     const { asksPerSecond } = this.#options;

@@ -2,15 +2,14 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { addAbortListener, removeAbortListener } from "./abort-listeners.ts";
 
-function hearer(heard: string[], name: string) {
+function named(heard: string[], name: string) {
   return { handleEvent: () => void heard.push(name) };
 }
 
-test("a signal that many listen to has one listener, and none when they have left", () => {
+test("a signal has one event listener for all its listeners, and none after the last was removed", () => {
   const { signal } = new AbortController();
-  const all = ["a", "b", "c"].map((name) => hearer([], name));
+  const all = ["a", "b", "c"].map((name) => named([], name));
   for (const each of all) addAbortListener(signal, each);
-  expect(getEventListeners(signal, "abort")).toHaveLength(1);
   for (const each of all) {
     expect(getEventListeners(signal, "abort")).toHaveLength(1);
     removeAbortListener(signal, each);
@@ -18,12 +17,10 @@ test("a signal that many listen to has one listener, and none when they have lef
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
-test("each is told once, in the order of coming, and not who has left", () => {
+test("each listener is told once, in the order of adding, except removed ones", () => {
   const heard: string[] = [];
   const controller = new AbortController();
-  const a = hearer(heard, "a");
-  const b = hearer(heard, "b");
-  const c = hearer(heard, "c");
+  const [a, b, c] = ["a", "b", "c"].map((name) => named(heard, name)) as [Named, Named, Named];
   for (const each of [a, b, c]) addAbortListener(controller.signal, each);
   removeAbortListener(controller.signal, b);
   controller.abort();
@@ -31,10 +28,12 @@ test("each is told once, in the order of coming, and not who has left", () => {
   expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
 });
 
-test("who leaves because another was told is not told", () => {
+type Named = ReturnType<typeof named>;
+
+test("a listener that an earlier listener removes is not told", () => {
   const heard: string[] = [];
   const controller = new AbortController();
-  const second = hearer(heard, "second");
+  const second = named(heard, "second");
   addAbortListener(controller.signal, {
     handleEvent: () => removeAbortListener(controller.signal, second),
   });
