@@ -129,21 +129,18 @@ export class FleetLimiter {
     if (this.#grants.isClosed) throw this.#closedError();
     if (this.#options.share.isReady ?? true) return;
     await new Promise<void>((resolve, reject: (reason: unknown) => void) => {
-      const abort = (): void => {
-        this.#unready.delete(waiting);
-        reject(signal?.reason);
-      };
       const settle = (end: () => void): void => {
         this.#unready.delete(waiting);
-        if (signal !== undefined) removeAbortListener(signal, abort);
+        if (signal !== undefined) removeAbortListener(signal, waiting);
         end();
       };
       const waiting = {
         resolve: () => settle(resolve),
         reject: (error: Error) => settle(() => reject(error)),
+        handleEvent: () => settle(() => reject(signal?.reason)),
       };
       this.#unready.add(waiting);
-      if (signal !== undefined) addAbortListener(signal, abort);
+      if (signal !== undefined) addAbortListener(signal, waiting);
     });
   }
 
@@ -314,8 +311,7 @@ export class FleetLimiter {
 
   /** The entitlement has changed, or tokens came back. */
   #wake(): void {
-    if (this.#options.share.isReady ?? true)
-      for (const waiting of this.#unready) waiting.resolve();
+    if (this.#options.share.isReady ?? true) for (const waiting of this.#unready) waiting.resolve();
     this.#queue.wake();
     for (const gate of this.#gates) gate.wake();
   }
