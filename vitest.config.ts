@@ -5,6 +5,8 @@ import { defineConfig } from "vitest/config";
 const source = (path: string): string =>
   fileURLToPath(new URL(`packages/${path}`, import.meta.url));
 
+const SLOW = "**/*.slow.test.ts";
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -13,12 +15,31 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     // One process for all files is several times faster; no test may leave module state behind.
     isolate: false,
     // Some tests start processes, and a busy machine starts them slowly.
     testTimeout: 60_000,
     setupFiles: ["./test/seed.ts"],
     reporters: ["default", "./test/closing-line.ts"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "quick",
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "packages/*/test/**/*.test.ts",
+            "test/**/*.test.ts",
+          ],
+          exclude: [SLOW],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Long simulations, real processes and servers under load: after all others.
+        extends: true,
+        test: { name: "slow", include: [`packages/*/${SLOW}`], sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });
