@@ -4,7 +4,7 @@ file. A test compares the scripts with the memory store reply by reply.
 
 KEYS  1 members: a hash of
           "!" -> version of this protocol, then sync, lease, stale and timeout in ms, as text
-          "@" -> the pool's record: little-endian doubles as in RECORD, then the server's run id
+          "@" -> the pool's record: little-endian doubles as in RECORD, then the server's replication id
           member id -> its entry: little-endian doubles as in ENTRY, then its nonce
       2 due: a sorted set of member id -> the pool time at which its promise, or its entry, runs out
       3 ranks: a sorted set of the ids of all members that have not left, all with score 0
@@ -35,10 +35,11 @@ local function text(number)
   return string.format("%.0f", number)
 end
 
--- Unique to one run of the server. "" if this user may not call INFO.
+-- The replication id: new whenever a server starts or is promoted, so that older data is recognised. The
+-- run id would be the same after a failover to another server and back. "" if this user may not call INFO.
 local function runId()
-  local info = redis.pcall("INFO", "server")
-  return type(info) == "string" and string.match(info, "run_id:(%x+)") or ""
+  local info = redis.pcall("INFO", "replication")
+  return type(info) == "string" and string.match(info, "master_replid:(%x+)") or ""
 end
 
 local pool, times
@@ -90,14 +91,14 @@ local function readEntry(packed)
   if #packed <= ENTRY_BYTES then error("SLUICE a member's entry is damaged") end
   local e = {}
   e.joinedAt, e.sequence, e.seenAt, e.promised, e.promisedAt, e.told, e.toldAt, e.hasArrived,
-    e.startsOnSafeShare, e.lent, e.extra = struct.unpack(ENTRY, packed)
+    e.safeStart, e.lent, e.extra = struct.unpack(ENTRY, packed)
   e.nonce = string.sub(packed, ENTRY_BYTES + 1)
   return e
 end
 
 local function packedEntry(e)
   return struct.pack(ENTRY, e.joinedAt, e.sequence, e.seenAt, e.promised, e.promisedAt, e.told, e.toldAt,
-    e.hasArrived, e.startsOnSafeShare, e.lent, e.extra) .. e.nonce
+    e.hasArrived, e.safeStart, e.lent, e.extra) .. e.nonce
 end
 
 local function dueAt(e)

@@ -37,10 +37,12 @@ local isUnknown = held > (mine and mine.promised or 0)
 if isUnknown and not isHeldUnleased and pool.now >= pool.learningUntil then startLearning() end
 local isNew = not mine
 if isNew then
-  local onSafe = isFirst and held == 0 and (isNewPool or ARGV[9] == "1")
+  -- 0: no safe share; 1: from the second sync on, if it is free; 2: at once.
+  local safeStart = ARGV[9] == "1" and 2 or isNewPool and 1 or 0
+  if not isFirst or held > 0 then safeStart = 0 end
   mine = {
     nonce = nonce, joinedAt = pool.now, promised = 0, promisedAt = 0, told = 0, toldAt = 0,
-    hasArrived = 0, startsOnSafeShare = onSafe and 1 or 0, lent = 0, extra = 0,
+    hasArrived = 0, safeStart = safeStart, lent = 0, extra = 0,
   }
   pool.count = pool.count + 1
   resize(1)
@@ -88,10 +90,9 @@ elseif held < fair then
     told, reason = held + grown, grown > 0 and "grown" or "no-room"
   end
 end
-if mine.startsOnSafeShare == 1 then
-  local least = math.min(tonumber(ARGV[8]), fair)
-  if least > told then told, reason = least, "grown" end
-end
+local least = mine.safeStart > 0 and math.min(tonumber(ARGV[8]), fair) or 0
+if mine.safeStart == 1 then least = isNew and 0 or math.min(least, held + math.max(0, free)) end
+if least > told then told, reason = least, "grown" end
 
 local toldAt = isRenewed and pool.now or heldAt
 if told < held then
@@ -101,7 +102,7 @@ else
   promise(mine, told, toldAt, told, toldAt)
 end
 if told >= ARRIVED * fair then
-  mine.hasArrived, mine.startsOnSafeShare = 1, 0
+  mine.hasArrived, mine.safeStart = 1, 0
   if mine.joinedAt == pool.headJoined then pool.headAt, pool.headJoined, pool.headNeed = -1e9, 0, 0 end
 elseif mine.hasArrived == 0 and (not isHeadFresh or mine.joinedAt <= pool.headJoined) then
   pool.headAt, pool.headJoined, pool.headNeed = pool.now, mine.joinedAt, fair - told

@@ -121,29 +121,36 @@ export function testPoolStore(
       return [pool, ...members];
     }
 
-    test("an empty store tells nobody more than a safe share until it has learnt", async () => {
+    test("an empty store tells its first joiner a safe share at its second sync, and others nothing, until it has learnt", async () => {
       const pool = nextPool();
       const [a, b] = [member(pool, "a"), member(pool, "b")];
-      expect(await a.sync({ safeShare: SAFE })).toMatchObject({
-        told: SAFE,
-        isRenewed: true,
-        fair: PARTS,
-        members: 1,
-        learningMs: LEARNING_MS,
-      });
-      expect(await b.sync({ safeShare: SAFE })).toMatchObject({ told: 0, reason: "learning" });
-      for (let ms = 0; ms < LEARNING_MS; ms += SYNC_MS) {
-        await a.sync({ safeShare: SAFE });
-        await b.sync({ safeShare: SAFE });
-        expect([a.held, b.held]).toEqual([SAFE, 0]);
+      const said = { safeShare: SAFE };
+      const first = { told: 0, fair: PARTS, members: 1, learningMs: LEARNING_MS };
+      expect(await a.sync(said)).toMatchObject(first);
+      expect(await b.sync(said)).toMatchObject({ told: 0, reason: "learning" });
+      tested.pass(SYNC_MS);
+      for (let ms = SYNC_MS; ms < LEARNING_MS; ms += SYNC_MS) {
+        expect(await a.sync(said)).toMatchObject({ told: SAFE, isRenewed: true });
+        expect(await b.sync(said)).toMatchObject({ told: 0 });
         tested.pass(SYNC_MS);
       }
       expect(await b.sync()).toMatchObject({ told: HALF, reason: "grown", learningMs: 0 });
       expect(await a.sync()).toMatchObject({ told: HALF, reason: "grown" });
     });
 
+    test("a joiner that finds the store emptied gets no safe share while others report that they hold all", async () => {
+      const [pool, a] = await settledPool("a");
+      await tested.forget(pool);
+      const b = member(pool, "b");
+      await b.sync({ safeShare: SAFE });
+      await a?.sync();
+      tested.pass(SYNC_MS);
+      expect(await b.sync({ safeShare: SAFE })).toMatchObject({ told: 0 });
+    });
+
     test("a lost first reply of an empty store is made up for", async () => {
       const a = member(nextPool(), "a");
+      await a.try({ safeShare: SAFE });
       await a.try({ safeShare: SAFE });
       expect(await a.sync({ safeShare: SAFE })).toMatchObject({ told: SAFE });
     });

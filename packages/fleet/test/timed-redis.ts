@@ -17,7 +17,7 @@ local redis = setmetatable({
   end,
   pcall = function(name, ...)
     if name ~= "INFO" then return server.pcall(name, ...) end
-    return "# Server\\r\\nrun_id:" .. ARGV[#ARGV] .. "\\r\\n"
+    return "# Replication\\r\\nmaster_replid:" .. ARGV[#ARGV] .. "\\r\\n"
   end,
 }, {__index = server})
 `;

@@ -26,8 +26,11 @@ interface Entry {
   told: number;
   toldAtMs: number;
   hasArrived: boolean;
-  /** The member is told at least its safe share until it has arrived. */
-  startsOnSafeShare: boolean;
+  /**
+   * Whether the member may use its safe share until it has arrived: `free`, as far as it is promised to
+   * no other member, from its second sync on; or `at-once`, whatever is promised.
+   */
+  safeStart: "no" | "free" | "at-once";
   /** Its demand, see `fairShare`. */
   lent: number;
   extra: number;
@@ -77,9 +80,9 @@ export interface LedgerSync {
   readonly isHeldUnleased: boolean;
   /** What the member would use, in parts. */
   readonly wanted: number;
-  /** Its safe share, in parts: told at once to the first joiner of an empty store. */
+  /** Its safe share, in parts: told to the first joiner of an empty store before the store has learnt. */
   readonly safeShare: number;
-  /** Whether it is told its safe share at once whatever the ledger holds. */
+  /** Whether it is told its safe share at once, whatever is promised to others. */
   readonly startsOnSafeShare: boolean;
   /** Whether it has not read any reply yet. */
   readonly isFirst: boolean;
@@ -174,6 +177,7 @@ export class Ledger {
     wish(state, entry, demandOf(wanted, state.members));
 
     const fair = fairShare(wanted, state.members, state);
+    const isNew = known === undefined;
     const decision = decide({
       held,
       fair,
@@ -182,11 +186,13 @@ export class Ledger {
       returning: returningAt(state),
       reserved: reservedFrom(state, entry),
       isOverdue: nowMs - heldAtMs > times.overdueMs,
-      isNew: known === undefined,
+      isNew,
       learning: learningAt(state),
     });
-    const least = entry.startsOnSafeShare ? Math.min(request.safeShare, fair) : 0;
-    const told = Math.max(decision.told, least);
+    const told = Math.max(
+      decision.told,
+      safeStart(state, entry, isNew, Math.min(request.safeShare, fair)),
+    );
     const toldAtMs = decision.isRenewed ? nowMs : heldAtMs;
     if (told < held) {
       state.asked.now += held - told;
@@ -306,6 +312,8 @@ function learningAt(state: LedgerState): "no" | "growth" | "all" {
 
 function add(state: LedgerState, request: LedgerSync, isNewPool: boolean): Entry {
   const { id, nonce, sequence, held, isFirst, startsOnSafeShare } = request;
+  const isJoiner = isFirst && held === 0;
+  const safe = startsOnSafeShare ? "at-once" : "free";
   const entry: Entry = {
     nonce,
     joinedAtMs: state.nowMs,
@@ -313,7 +321,7 @@ function add(state: LedgerState, request: LedgerSync, isNewPool: boolean): Entry
     seenAtMs: state.nowMs,
     ...NOTHING,
     hasArrived: false,
-    startsOnSafeShare: isFirst && held === 0 && (isNewPool || startsOnSafeShare),
+    safeStart: isJoiner && (isNewPool || startsOnSafeShare) ? safe : "no",
     lent: 0,
     extra: 0,
   };
@@ -381,6 +389,16 @@ function endPromise(state: LedgerState, id: string, entry: Entry, times: LedgerT
   if (entry.promised === 0 && nowMs > entry.seenAtMs + keptMs) remove(state, id, entry);
 }
 
+/**
+ * What a joiner may use before it has its share, in parts. An empty store may have lost the promises of
+ * running members, so its first joiner waits one sync, in which they report what they hold.
+ */
+function safeStart(state: LedgerState, entry: Entry, isNew: boolean, safeShare: number): number {
+  if (entry.safeStart === "at-once") return safeShare;
+  if (entry.safeStart === "no" || isNew) return 0;
+  return Math.min(safeShare, entry.promised + Math.max(0, PARTS - state.promised));
+}
+
 /** When the lease on what a member holds was last renewed. */
 function heldSince(entry: Entry, { held, isHeldUnleased }: LedgerSync, nowMs: number): number {
   if (isHeldUnleased || held > entry.promised) return nowMs;
@@ -406,7 +424,7 @@ function noteArrival(state: LedgerState, entry: Entry, fair: number): void {
   const { head, nowMs } = state;
   if (entry.told >= ARRIVED * fair) {
     entry.hasArrived = true;
-    entry.startsOnSafeShare = false;
+    entry.safeStart = "no";
     if (entry.joinedAtMs === head.joinedAtMs) state.head = { ...NO_HEAD };
     return;
   }

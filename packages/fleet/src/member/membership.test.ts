@@ -75,6 +75,17 @@ test("it reports what it uses, without what it was asked to give back", () => {
   expect(membership.entitlementAt(1000)).toEqual(parts(PARTS / 2));
 });
 
+test("a reply that is read after the reported lease has ended gives nothing", () => {
+  const membership = member();
+  membership.onSend(4900);
+  // The store may have executed this sync after it had given the share away.
+  membership.onReply(told(PARTS), 4900, leaseMs);
+  expect(membership.entitlementAt(leaseMs)).toBeUndefined();
+  expect(membership.onSend(leaseMs)).toEqual({ held: 0, isHeldUnleased: false });
+  membership.onReply(told(PARTS), leaseMs, leaseMs + 3);
+  expect(membership.entitlementAt(leaseMs + 3)).toEqual(parts(PARTS));
+});
+
 test("late answers of the store change nothing", () => {
   const membership = member();
   expect(membership.onReply({ kind: "late" }, 500, 503)).toEqual([]);

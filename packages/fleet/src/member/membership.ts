@@ -71,6 +71,8 @@ interface State {
   readonly syncedAtMs: number | undefined;
   /** Whether the last sync has failed, or its reply is late. */
   readonly isFailing: boolean;
+  /** Until when the member held what it reported at its last send; undefined if it held nothing by lease. */
+  readonly reportedUntilMs: number | undefined;
 }
 
 /**
@@ -88,6 +90,7 @@ export class Membership {
     learningMs: 0,
     syncedAtMs: undefined,
     isFailing: false,
+    reportedUntilMs: undefined,
   };
   /** The same objects while nothing changes: pacings compare them at every grant. */
   #told: Entitlement | undefined;
@@ -149,10 +152,12 @@ export class Membership {
 
   /** A sync is sent: releases what was asked back, and answers what is still used. */
   onSend(nowMs: number): Held {
-    this.#state = { ...this.#state, lease: release(this.#state.lease) };
-    const { lease } = this.#state;
+    const lease = release(this.#state.lease);
+    const held = usableParts(lease, nowMs);
+    const reportedUntilMs = held > 0 ? lease.untilMs : undefined;
+    this.#state = { ...this.#state, lease, reportedUntilMs };
     if (nowMs < lease.untilMs || !isWithoutStore(this.#state))
-      return { held: usableParts(lease, nowMs), isHeldUnleased: false };
+      return { held, isHeldUnleased: false };
     return { held: partsOf(this.#unleased), isHeldUnleased: true };
   }
 
@@ -160,6 +165,9 @@ export class Membership {
   onReply(reply: SyncReply, sentAtMs: number, nowMs: number): readonly MembershipChange[] {
     if (reply.kind === "late") return [];
     const before = this.#state;
+    // The store may have executed the sync after it had given the reported share to another member.
+    const hasLapsed = before.reportedUntilMs !== undefined && nowMs >= before.reportedUntilMs;
+    if (reply.kind === "told" && hasLapsed) return [];
     const after =
       reply.kind === "refused" ? refused(before) : this.#tell(before, reply, sentAtMs, nowMs);
     return this.#become(after, reply);
@@ -193,6 +201,7 @@ export class Membership {
       learningMs: reply.learningMs,
       syncedAtMs: sentAtMs,
       isFailing: false,
+      reportedUntilMs: before.reportedUntilMs,
     };
   }
 
