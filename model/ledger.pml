@@ -40,6 +40,9 @@
 #ifndef LOSSES
 #define LOSSES EVENTS  /* of these, at most this many are faults of the store */
 #endif
+#ifndef STEPS
+#define STEPS 1        /* forward steps of the store's clock in one run */
+#endif
 #ifndef STEP
 #define STEP 4         /* parts that may lie free before the store stops asking for more (the protocol's IDLE) */
 #endif
@@ -105,6 +108,7 @@ c_decl { static int worstSum = 0, worstSettle = 0, worstZero = 0, worstOver = 0,
 bit on[MEMBERS], paused[MEMBERS], cutOff[MEMBERS];
 bit synced[MEMBERS];                        /* it has sent its request of this tick */
 bit refused[MEMBERS];                       /* another process has its id */
+bit lapses[MEMBERS];                        /* the share that it reported with its last request has a lease that may end before the reply */
 byte life[MEMBERS];                         /* starts of this process after the first */
 byte share[MEMBERS], lease[MEMBERS];        /* told last; ticks until the lease ends */
 byte more[MEMBERS], moreLease[MEMBERS];     /* asked back, used until the next send, on the old lease */
@@ -144,6 +148,9 @@ bit isSplit, moved[MEMBERS];
 
 /* ---- budget and measurements ------------------------------------------------------------------ */
 byte events = EVENTS, losses = LOSSES, quiet, zero;
+#ifdef CAN_STEP
+byte steps = STEPS;
+#endif
 #if SAFE > 0
 byte overFor;
 #define RESTART overFor = 0
@@ -296,7 +303,8 @@ inline dropReply(k) { reply[k] = NONE; replyShare[k] = 0; replyRenewed[k] = 0; r
 
 inline prepare(k) {                /* before every send: give up what was asked back, then report what is left */
   more[k] = 0; moreLease[k] = 0; synced[k] = 1; dropReply(k);
-  held = USE(k); isUnleased = UNLEASED(k) && held > 0
+  held = USE(k); isUnleased = UNLEASED(k) && held > 0;
+  lapses[k] = held > 0 && !isUnleased
 }
 #if SAFE > 0
 /* A safe share counts as not covered until the ledger, whole and not frozen, has room for every promise. */
@@ -327,11 +335,22 @@ inline sync(k) {
   if :: answer == REFUSED -> printf("@   store: refused\n") :: else fi;
   endSync()
 }
+#ifdef NO_LAPSE_CHECK
+#define KIND_IS_USED(kind, k) (kind == TOLD)
+#else
+#define KIND_IS_USED(kind, k) (kind == TOLD && !(lapses[k] && lease[k] == 0))
+#endif
+/* A share that was reported with the request is confirmed only while its lease still runs. If the lease
+   ended before the reply came, the store may have given the share to another member before it executed
+   the request. The reply is dropped then, and the next request reports 0. */
 inline handle(k, kind, amount, isRenewed, age) {
   if
+#ifndef NO_LAPSE_CHECK
+  :: kind == TOLD && lapses[k] && lease[k] == 0 -> printf("@ m%d: its lease has ended since the request\n", k)
+#endif
   :: kind == REFUSED ->
      share[k] = 0; lease[k] = 0; more[k] = 0; moreLease[k] = 0; refused[k] = 1
-  :: kind == TOLD ->
+  :: KIND_IS_USED(kind, k) ->
      refused[k] = 0;
      if :: lease[k] > 0 && amount < share[k] -> more[k] = share[k]; moreLease[k] = lease[k] :: else fi;
      share[k] = amount;
@@ -347,11 +366,11 @@ inline handle(k, kind, amount, isRenewed, age) {
   :: else fi;
   printf("@ m%d handles the reply: share %d for %d ticks, until its next send %d for %d\n", k, share[k], lease[k], more[k], moreLease[k])
 }
-inline receive(k) { handle(k, reply[k], replyShare[k], replyRenewed[k], replyAge[k]); dropReply(k) }
+inline receive(k) { handle(k, reply[k], replyShare[k], replyRenewed[k], replyAge[k]); dropReply(k); lapses[k] = 0 }
 
 inline stop(k) {
   on[k] = 0; share[k] = 0; lease[k] = 0; more[k] = 0; moreLease[k] = 0;
-  paused[k] = 0; cutOff[k] = 0; synced[k] = 0; refused[k] = 0;
+  paused[k] = 0; cutOff[k] = 0; synced[k] = 0; refused[k] = 0; lapses[k] = 0;
 #ifdef SAFE_ON_LOSS
   answered[k] = 0;
 #endif
@@ -646,7 +665,7 @@ init {
 #else
 #define JUMP 1
 #endif
-  :: d_step { events > 0 && losses > 0 -> storeEvent(); printf("@ the clock of the store STEPS forward\n"); ageStore(0, JUMP) }
+  :: d_step { events > 0 && steps > 0 -> event(); steps--; printf("@ the clock of the store STEPS forward\n"); ageStore(0, JUMP) }
 #endif
 #ifdef CAN_FAILOVER
   :: d_step { events > 0 && losses > 0 && !hasCopy -> hasCopy = 1; printf("@ (this is the state that the replica has)\n"); copyBank(0, 1) }
