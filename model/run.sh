@@ -133,8 +133,8 @@ holds "join, leave" -DCAN_JOIN -DCAN_LEAVE
 holds "join, kill, restart under the same id" -DCAN_JOIN -DCAN_KILL
 holds "join, pause" -DCAN_JOIN -DCAN_PAUSE
 holds "join, partition" -DCAN_JOIN -DCAN_CUT
-holds "join, any number of flushes" -DCAN_JOIN -DCAN_FLUSH
-holds "join, any number of lost entries" -DCAN_JOIN -DCAN_LOSE
+holds "join, up to 3 flushes" -DCAN_JOIN -DCAN_FLUSH
+holds "join, up to 3 lost entries" -DCAN_JOIN -DCAN_LOSE
 holds "join, failovers to an older state, 2 events" -DCAN_JOIN -DCAN_FAILOVER -DEVENTS=2
 holds "join, pause, one step of the store's clock" -DCAN_JOIN -DCAN_PAUSE -DCAN_STEP
 holds "join, flush, one step of the store's clock" -DCAN_JOIN -DCAN_FLUSH -DCAN_STEP
