@@ -1,7 +1,7 @@
 // Scenario files: text in, a checked scenario out, run in virtual time.
 export { loadScenario } from "./scenario/load.ts";
-export { simulate } from "./simulate.ts";
-export type { Result, Simulation } from "./simulate.ts";
+export { simulate } from "./scenario/simulate.ts";
+export type { Result, Simulation } from "./scenario/simulate.ts";
 export type { Column, Run, Row, Scenario } from "./scenario/kind.ts";
 export type { Expectations, Miss } from "./scenario/expect.ts";
 

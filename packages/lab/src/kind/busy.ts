@@ -1,7 +1,7 @@
 import { createBusyThrottle, LIMIT_MAX, proseRule, tableRule } from "@sluice/core";
 import type { BusyRule } from "@sluice/core";
 import * as v from "valibot";
-import { EventLoop } from "../sim/event-loop.ts";
+import { EventLoop } from "../simulation/engine/event-loop.ts";
 import { oneOf } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";

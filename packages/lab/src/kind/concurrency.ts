@@ -1,10 +1,13 @@
 import { FixedLimit, RfcLimit, SluiceLimit, VectorLimit } from "@sluice/core";
 import type { LimitAlgorithm, Random } from "@sluice/core";
 import * as v from "valibot";
-import { runConcurrency } from "../concurrency/simulation.ts";
-import type { SimulationResult } from "../concurrency/simulation.ts";
-import { concurrencyRows, concurrencyStats } from "../concurrency/stats.ts";
-import type { ConcurrencyRow, ConcurrencyStats } from "../concurrency/stats.ts";
+import { runConcurrency } from "../simulation/concurrency/run-concurrency.ts";
+import type { SimulationResult } from "../simulation/concurrency/run-concurrency.ts";
+import { concurrencyRows, concurrencyStats } from "../simulation/concurrency/concurrency-stats.ts";
+import type {
+  ConcurrencyRow,
+  ConcurrencyStats,
+} from "../simulation/concurrency/concurrency-stats.ts";
 import { field, list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";

@@ -1,10 +1,10 @@
 import { createBusyThrottle, SeededRandom } from "@sluice/core";
 import * as v from "valibot";
-import { EvenService } from "../overload/even-service.ts";
-import { phaseStats } from "../overload/phase-stats.ts";
-import type { PhaseStats } from "../overload/phase-stats.ts";
-import { runOverload } from "../overload/simulation.ts";
-import type { CapacityPhase, OverloadSecond } from "../overload/simulation.ts";
+import { EvenService } from "../simulation/services/even-service.ts";
+import { phaseStats } from "../simulation/overload/phase-stats.ts";
+import type { PhaseStats } from "../simulation/overload/phase-stats.ts";
+import { runOverload } from "../simulation/overload/run-overload.ts";
+import type { CapacityPhase, OverloadSecond } from "../simulation/overload/run-overload.ts";
 import { list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";

@@ -1,11 +1,11 @@
 import type { Random } from "@sluice/core";
 import * as v from "valibot";
 import { field, list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
-import type { EventLoop } from "../sim/event-loop.ts";
-import { LoadedService } from "../sim/loaded-service.ts";
-import type { LoadResponse } from "../sim/loaded-service.ts";
-import { QueueingService } from "../sim/queueing-service.ts";
-import type { Service } from "../sim/service.ts";
+import type { EventLoop } from "../simulation/engine/event-loop.ts";
+import { LoadedService } from "../simulation/services/loaded-service.ts";
+import type { LoadResponse } from "../simulation/services/loaded-service.ts";
+import { QueueingService } from "../simulation/services/queueing-service.ts";
+import type { Service } from "../simulation/services/service.ts";
 
 /** Makes the service that a scenario describes. */
 export type CreateService = (loop: EventLoop, random: Random) => Service;

@@ -1,6 +1,6 @@
 import type { Miss } from "../scenario/expect.ts";
 import { show } from "../scenario/fields.ts";
-import type { Simulation } from "../simulate.ts";
+import type { Simulation } from "../scenario/simulate.ts";
 import { tableLines } from "./table.ts";
 
 /** What `sluice simulate` prints for people: title, table, verdict, and what was missed. */

@@ -1,11 +1,11 @@
 import { SeededRandom } from "@sluice/core";
 import type { LimitAlgorithm, Random } from "@sluice/core";
-import { EventLoop } from "../sim/event-loop.ts";
-import type { Service } from "../sim/service.ts";
+import { EventLoop } from "../engine/event-loop.ts";
+import type { Service } from "../services/service.ts";
 import { Client } from "./client.ts";
 import type { AttemptEnd, RetryOptions } from "./client.ts";
 import { Crowd } from "./crowd.ts";
-import { EXACT_MAX, RoundTrips } from "./round-trips.ts";
+import { EXACT_MAX, Quantiles } from "../engine/quantiles.ts";
 
 export interface LoadOptions {
   /** Clients, each with a limiter of its own. */
@@ -50,7 +50,7 @@ export interface SimulationResult {
   readonly service: Service;
   readonly slices: readonly Slice[];
   /** Of everything that was served. */
-  readonly roundTrips: RoundTrips;
+  readonly roundTrips: Quantiles;
   /** Of the first million that were served: how long each took, when it ended, */
   readonly rttsMs: readonly number[];
   readonly endsMs: readonly number[];
@@ -72,7 +72,7 @@ export function runConcurrency(options: SimulationOptions): SimulationResult {
   const loop = new EventLoop({ timerQuantumMs: options.timerQuantumMs, endMs: untilMs });
   const service = options.createService(loop, random);
   const slices: Slice[] = [];
-  const roundTrips = new RoundTrips();
+  const roundTrips = new Quantiles();
   const rttsMs: number[] = [];
   const endsMs: number[] = [];
   const endedBy: number[] = [];

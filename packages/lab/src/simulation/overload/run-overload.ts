@@ -1,7 +1,7 @@
 import { LIMIT_MAX } from "@sluice/core";
 import type { BusyThrottle, Clock, Random } from "@sluice/core";
-import { EventLoop } from "../sim/event-loop.ts";
-import type { BusyService } from "./even-service.ts";
+import { EventLoop } from "../engine/event-loop.ts";
+import type { BusyService } from "../services/even-service.ts";
 
 const SECOND_MS = 1000;
 

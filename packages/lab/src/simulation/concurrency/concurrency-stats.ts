@@ -1,7 +1,7 @@
-import { TimeWeighted, TimeWeightedReal } from "../sim/time-weighted.ts";
-import type { Distribution } from "../sim/time-weighted.ts";
-import type { SimulationResult, Slice } from "./simulation.ts";
-import { SLICE_MS } from "./simulation.ts";
+import { TimeWeighted, TimeWeightedReal } from "../engine/time-weighted.ts";
+import type { Distribution } from "../engine/time-weighted.ts";
+import type { SimulationResult, Slice } from "./run-concurrency.ts";
+import { SLICE_MS } from "./run-concurrency.ts";
 
 /** What a run came to. A distribution of nothing is null. */
 export interface ConcurrencyStats {

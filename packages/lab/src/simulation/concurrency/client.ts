@@ -1,8 +1,8 @@
 import { ConcurrencyLimiter, Fifo } from "@sluice/core";
 import type { LimitAlgorithm, LimitDecision, Permit, Random } from "@sluice/core";
-import type { EventLoop, Scheduled } from "../sim/event-loop.ts";
-import type { Service } from "../sim/service.ts";
-import { TimeWeighted, TimeWeightedReal } from "../sim/time-weighted.ts";
+import type { EventLoop, Scheduled } from "../engine/event-loop.ts";
+import type { Service } from "../services/service.ts";
+import { TimeWeighted, TimeWeightedReal } from "../engine/time-weighted.ts";
 
 /** How a client goes about a request that was not served. */
 export interface RetryOptions {

@@ -1,4 +1,4 @@
-import type { CapacityPhase, OverloadSecond } from "./simulation.ts";
+import type { CapacityPhase, OverloadSecond } from "./run-overload.ts";
 
 /** What a phase of one capacity came to, from its first second to its last. */
 export interface PhaseStats {

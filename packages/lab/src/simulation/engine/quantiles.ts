@@ -14,7 +14,7 @@ interface Cell {
  * Quantiles of round trips: exact up to a million of them, beyond that at most a thousandth too
  * long. Memory is bounded by their range, not by their number.
  */
-export class RoundTrips {
+export class Quantiles {
   readonly #exactMs: number[] = [];
   readonly #cells = new Map<number, Cell>();
   #count = 0;

@@ -1,7 +1,7 @@
 import { ConfigError, Fifo } from "@sluice/core";
 import type { Random } from "@sluice/core";
-import { drawExponential, drawLognormal } from "./draw.ts";
-import type { EventLoop } from "./event-loop.ts";
+import { drawExponential, drawLognormal } from "../engine/draw.ts";
+import type { EventLoop } from "../engine/event-loop.ts";
 import { Arrivals } from "./service.ts";
 import type { Answer, Service } from "./service.ts";
 

@@ -1,5 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import { TimeWeighted } from "./time-weighted.ts";
+import { TimeWeighted } from "../engine/time-weighted.ts";
 
 export type Answer = (answer: "ok" | "busy") => void;
 

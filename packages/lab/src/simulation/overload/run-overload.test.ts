@@ -1,11 +1,11 @@
 import { createBusyThrottle, SeededRandom } from "@sluice/core";
 import type { BusyThrottle, Clock } from "@sluice/core";
 import { describe, expect, test } from "vitest";
-import { EvenService } from "./even-service.ts";
-import type { BusyService } from "./even-service.ts";
+import { EvenService } from "../services/even-service.ts";
+import type { BusyService } from "../services/even-service.ts";
 import { phaseStats } from "./phase-stats.ts";
-import { runOverload } from "./simulation.ts";
-import type { CapacityPhase, OverloadClient, OverloadSecond } from "./simulation.ts";
+import { runOverload } from "./run-overload.ts";
+import type { CapacityPhase, OverloadClient, OverloadSecond } from "./run-overload.ts";
 
 const throttle = (clock: Clock): BusyThrottle => createBusyThrottle(clock);
 

@@ -1,6 +1,6 @@
 import type { Random } from "@sluice/core";
-import { drawExponential } from "./draw.ts";
-import type { EventLoop } from "./event-loop.ts";
+import { drawExponential } from "../engine/draw.ts";
+import type { EventLoop } from "../engine/event-loop.ts";
 import { Arrivals } from "./service.ts";
 import type { Answer, Service } from "./service.ts";
 

@@ -1,7 +1,7 @@
-import { renderSvg } from "./chart/svg.ts";
-import { missedOf } from "./scenario/expect.ts";
-import type { Miss } from "./scenario/expect.ts";
-import type { Run, Row, Scenario } from "./scenario/kind.ts";
+import { renderSvg } from "../chart/svg.ts";
+import { missedOf } from "./expect.ts";
+import type { Miss } from "./expect.ts";
+import type { Run, Row, Scenario } from "./kind.ts";
 
 /** What a run came to: the object that `sluice simulate --json` prints. */
 export interface Result {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { EXACT_MAX, RoundTrips } from "./round-trips.ts";
+import { EXACT_MAX, Quantiles } from "./quantiles.ts";
 
 const PARTS = [0, 0.5, 0.99];
 
@@ -9,8 +9,8 @@ function exact(valuesMs: readonly number[]): (number | undefined)[] {
   return PARTS.map((part) => sorted[Math.floor(part * sorted.length)]);
 }
 
-function gathered(valuesMs: readonly number[]): RoundTrips {
-  const roundTrips = new RoundTrips();
+function gathered(valuesMs: readonly number[]): Quantiles {
+  const roundTrips = new Quantiles();
   for (const valueMs of valuesMs) roundTrips.add(valueMs);
   return roundTrips;
 }
