@@ -85,6 +85,12 @@ const WRONG: readonly [string, string, number, RegExp][] = [
     /such as rows\[4\]/,
   ],
   [
+    "a range from high to low",
+    `${bucket("{ rate: 1 }")}expect:\n  "rows[0].value": [2, 1]\n`,
+    5,
+    /expect\["rows\[0\]\.value"\] is \[2, 1\], a range whose low end is above .*write \[1, 2\]/,
+  ],
+  [
     "a wrong shape",
     "kind: busy\nrule: table\noffered: { shape: wavy }\n",
     3,

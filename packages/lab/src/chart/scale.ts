@@ -39,10 +39,10 @@ function clampMagnitude(value: number): number {
 }
 
 /**
- * Evenly spaced round numbers that cover `range`, at least three if `countMax` is five or more.
- * `range` must come from `spreadRange`.
+ * Evenly spaced round numbers that cover `range`, at least `stepMin` apart. At least three if
+ * `countMax` is five or more and `stepMin` allows it. `range` must come from `spreadRange`.
  */
-export function ticksOver(range: Range, countMax: number): number[] {
+export function ticksOver(range: Range, countMax: number, stepMin = 0): number[] {
   let exponent = exponentOf((range.to - range.from) / countMax);
   for (;;) {
     for (const digit of [1, 2, 5]) {
@@ -52,7 +52,7 @@ export function ticksOver(range: Range, countMax: number): number[] {
       // Rounding to what a number surely holds turns 0.30000000000000004 into 0.3.
       const tickAt = (_: unknown, index: number): number =>
         Number(((first + index) * step).toPrecision(15));
-      if (count <= countMax) return Array.from({ length: count }, tickAt);
+      if (step >= stepMin && count <= countMax) return Array.from({ length: count }, tickAt);
     }
     exponent += 1;
   }

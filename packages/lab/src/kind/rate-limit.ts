@@ -55,3 +55,8 @@ export function rateLimit(): v.GenericSchema<unknown, RampOptions> {
     })),
   );
 }
+
+/** `10 to 110 tokens a second`. */
+export function rangeOf({ min, max }: RampOptions): string {
+  return `${min === max ? max : `${min} to ${max}`} tokens a second`;
+}

@@ -3,8 +3,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } fr
 import type { Document, Node } from "yaml";
 import { show } from "./fields.ts";
 import { jsonLineOf } from "./json-lines.ts";
-
-export type Path = readonly (string | number)[];
+import type { Path } from "./path.ts";
 
 /** The values of a file, and the line on which each of them stands. */
 export interface ScenarioDocument {

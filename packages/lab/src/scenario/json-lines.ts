@@ -1,4 +1,4 @@
-import type { Path } from "./document.ts";
+import type { Path } from "./path.ts";
 
 /**
  * The line of a key or item in text that is valid JSON, or of the last part of its path that is

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Chart } from "../chart/chart.ts";
-import type { Path } from "./document.ts";
+import type { Path } from "./path.ts";
 import { expectations } from "./expect.ts";
 import type { Expectations } from "./expect.ts";
 import { lineOfText, map, text, whole } from "./fields.ts";

@@ -1,16 +1,17 @@
 import { renderSvg } from "../chart/svg.ts";
+import type { SvgOptions } from "../chart/svg.ts";
 import { missedOf } from "./expect.ts";
 import type { Miss } from "./expect.ts";
 import type { Run, Row, Scenario } from "./kind.ts";
 
-/** What a run came to: the object that `sluice simulate --json` prints. */
+/** The result of a run: the object that `sluice simulate --json` prints. */
 export interface Result {
   readonly kind: string;
   readonly title: string;
   readonly rows: readonly Row[];
   readonly stats?: object;
   readonly verdict?: Readonly<Record<string, unknown>>;
-  /** Expectations that were not met; none is success. */
+  /** Expectations that were not met; empty if the run came out as the file says. */
   readonly missed: readonly Miss[];
 }
 
@@ -18,11 +19,18 @@ export interface Result {
 export interface Simulation {
   readonly result: Result;
   readonly run: Run;
-  /** Draws the chart; not done before it is asked for. */
-  readonly svg: () => string;
+  /** Draws the chart as an SVG document. */
+  readonly svg: (options?: SvgOptions) => string;
 }
 
-/** Runs a scenario in virtual time. The same scenario gives the same result on any machine. */
+/**
+ * Runs a scenario in virtual time. The same scenario gives the same result on any machine.
+ *
+ * @example
+ * const { result, svg } = simulate(loadScenario(text, "burst.yaml"));
+ * if (result.missed.length > 0) console.error(result.missed);
+ * await writeFile("burst.svg", svg());
+ */
 export function simulate(scenario: Scenario): Simulation {
   const { kind, title, expect } = scenario;
   const run = scenario.run();
@@ -31,6 +39,6 @@ export function simulate(scenario: Scenario): Simulation {
   return {
     result: { ...found, missed: missedOf(expect, found) },
     run,
-    svg: () => renderSvg(run.chart()),
+    svg: (options) => renderSvg(run.chart(), options),
   };
 }

@@ -112,9 +112,8 @@ export function runConcurrency(options: SimulationOptions): SimulationResult {
     slice.inFlight = crowd.inFlight;
   };
   loop.run(untilMs, onInstant, isDone);
-  // The slices in which nothing happened any more.
-  sliceAt(slices, Math.max(0, Math.min(loop.now(), untilMs)));
-  if (load.requests === undefined) sliceAt(slices, untilMs - 1);
+  // The last slices, in which nothing happens.
+  if (!isDone()) sliceAt(slices, (Math.ceil(untilMs / SLICE_MS) - 1) * SLICE_MS);
   return {
     elapsedMs: isDone() ? loop.now() : untilMs,
     clients,

@@ -1,6 +1,7 @@
 import { LIMIT_MAX } from "@sluice/core";
 import type { BusyThrottle, Clock, Random } from "@sluice/core";
 import { EventLoop } from "../engine/event-loop.ts";
+import { sum } from "../fairness.ts";
 import type { BusyService } from "../services/even-service.ts";
 
 const SECOND_MS = 1000;
@@ -38,8 +39,8 @@ export interface OverloadSecond {
   readonly ok: number;
   readonly busy: number;
   readonly throttled: number;
-  /** Of all clients, when the second began. */
-  readonly limit: number;
+  /** Sum over all clients when the second began; null while at least one of them has no limit. */
+  readonly limit: number | null;
   readonly okByClient: readonly number[];
 }
 
@@ -103,9 +104,9 @@ export function runOverload(options: OverloadOptions, random: Random): OverloadS
   return seconds;
 }
 
-function totalLimit(throttles: readonly BusyThrottle[]): number {
-  const sum = throttles.reduce((total, throttle) => total + throttle.state().limit, 0);
-  return Math.min(LIMIT_MAX, sum);
+function totalLimit(throttles: readonly BusyThrottle[]): number | null {
+  const limits = throttles.map((throttle) => throttle.state().limit);
+  return limits.some((limit) => limit >= LIMIT_MAX) ? null : sum(limits);
 }
 
 class Counts {
