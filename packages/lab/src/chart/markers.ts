@@ -2,11 +2,11 @@ import type { Marker } from "./chart.ts";
 import { element, escapeText, textElement } from "./markup.ts";
 import { FONT, INK } from "./palette.ts";
 import type { Scale } from "./scale.ts";
-import { textWidth } from "./text-width.ts";
+import { fitText, textWidth } from "./text-width.ts";
 
 /** Height of a row of labels. */
 export const MARKER_ROW = 15;
-/** Rows of labels above the uppermost plot. Events that find no room in them are counted instead. */
+/** Most rows of labels above the uppermost plot. With more, fewer labels are shared. */
 const ROWS_MAX = 4;
 /** Pixels between a marker and its label, and between a label and the next marker. */
 const GAP = 4;
@@ -19,9 +19,7 @@ export interface PlacedMarker {
   readonly at: number;
   /** Where the shaded band ends; `at` if there is none. */
   readonly untilAt: number;
-  readonly label: string;
-  /** Everything that happened, for the tooltip. */
-  readonly details: string;
+  readonly names: readonly string[];
 }
 
 /** The markers within the plot, from left to right. */
@@ -30,7 +28,7 @@ export function placeMarkers(
   scale: Scale,
   width: number,
 ): readonly PlacedMarker[] {
-  const clusters: { at: number; untilAt: number; labels: string[] }[] = [];
+  const clusters: { at: number; untilAt: number; names: string[] }[] = [];
   let lastAt = -Infinity;
   for (const { x, until = x, label } of markers.toSorted((a, b) => a.x - b.x)) {
     const at = scale(x);
@@ -38,30 +36,16 @@ export function placeMarkers(
     const untilAt = Math.min(width, scale(until));
     const cluster = clusters.at(-1);
     if (cluster !== undefined && at - lastAt < CLUSTER_GAP) {
-      cluster.labels.push(label);
+      cluster.names.push(label);
       cluster.untilAt = Math.max(cluster.untilAt, untilAt, at);
-    } else clusters.push({ at, untilAt: Math.max(at, untilAt), labels: [label] });
+    } else clusters.push({ at, untilAt: Math.max(at, untilAt), names: [label] });
     lastAt = at;
   }
-  return clusters.map(({ at, untilAt, labels }) => ({
-    at,
-    untilAt,
-    label: summaryOf(labels),
-    details: labels.join(", "),
-  }));
-}
-
-/** `join ×14` if all begin with the same word, both labels of two, else the first and a number. */
-function summaryOf(labels: readonly string[]): string {
-  const [first = "", ...others] = labels;
-  if (others.length < 2) return labels.join(", ");
-  const [word = ""] = first.split(" ");
-  if (labels.every((label) => label.split(" ")[0] === word)) return `${word} ×${labels.length}`;
-  return `${first} +${others.length}`;
+  return clusters;
 }
 
 export interface MarkerLabel {
-  /** The marker's place. */
+  /** The place of its marker, or of the first of several. */
   readonly at: number;
   readonly row: number;
   readonly text: string;
@@ -69,31 +53,58 @@ export interface MarkerLabel {
   readonly isBefore: boolean;
 }
 
-/**
- * The labels, placed from right to left: each in the lowest row where it crosses neither a label nor
- * the line that leads up to one.
- */
+interface Named {
+  readonly at: number;
+  readonly names: readonly string[];
+}
+
+/** The labels. A marker whose label finds no room shares one with the marker nearest to it. */
 export function markerLabels(markers: readonly PlacedMarker[], width: number): MarkerLabel[] {
+  let groups: readonly Named[] = markers;
+  for (;;) {
+    const labels = labelRows(groups, width);
+    const homeless = groups.findLastIndex(({ at }) => labels.every((label) => label.at !== at));
+    if (homeless === -1 || groups.length === 1) return labels;
+    groups = mergeNearest(groups, homeless);
+  }
+}
+
+/** Placed from right to left, each in the lowest row where it crosses no label and no line to one. */
+function labelRows(groups: readonly Named[], width: number): MarkerLabel[] {
   /** By row: where the room left of the labels placed so far ends. */
   const rooms = Array.from({ length: ROWS_MAX }, () => width + GAP);
   const labels: MarkerLabel[] = [];
-  let unnamed = 0;
-  for (const { at, label } of markers.toReversed()) {
-    const text = unnamed === 0 ? label : `${label} +${unnamed}`;
+  for (const { at, names } of groups.toReversed()) {
+    const text = fitText(summaryOf(names), FONT.marker, width - GAP);
     const labelWidth = textWidth(text, FONT.marker) + GAP;
     const isBefore = at + labelWidth > width && at >= labelWidth;
     const right = isBefore ? at : at + labelWidth;
     const row = rooms.findIndex((room) => right + GAP <= room);
-    if (row === -1) {
-      unnamed++;
-      continue;
-    }
-    unnamed = 0;
+    if (row === -1) continue;
     for (let below = 0; below <= row; below++) rooms[below] = Math.min(rooms[below] ?? 0, at);
     if (isBefore) rooms[row] = at - labelWidth;
     labels.push({ at, row, text, isBefore });
   }
   return labels;
+}
+
+function mergeNearest(groups: readonly Named[], index: number): Named[] {
+  const distance = (left: number): number =>
+    (groups[left + 1]?.at ?? Infinity) - (groups[left]?.at ?? -Infinity);
+  const left = distance(index - 1) < distance(index) ? index - 1 : index;
+  const [first, second] = [groups[left], groups[left + 1]];
+  if (first === undefined || second === undefined) return [...groups];
+  const merged = { at: first.at, names: [...first.names, ...second.names] };
+  return [...groups.slice(0, left), merged, ...groups.slice(left + 2)];
+}
+
+/** `join ×14` if all begin with the same word, both names of two, else the first and a number. */
+function summaryOf(names: readonly string[]): string {
+  const [first = "", ...others] = names;
+  if (others.length < 2) return names.join(", ");
+  const [word = ""] = first.split(" ");
+  if (names.every((name) => name.split(" ")[0] === word)) return `${word} ×${names.length}`;
+  return `${first} +${others.length}`;
 }
 
 /** Lines and bands through one plot; where `labels` are given, the lines reach up to them. */
@@ -104,17 +115,17 @@ export function markersMarkup(
 ): string[] {
   const bands = markers
     .filter(({ at, untilAt }) => untilAt > at)
-    .map(({ at, untilAt, details }) => {
+    .map(({ at, untilAt, names }) => {
       const look = { fill: INK.marker, "fill-opacity": BAND_OPACITY };
       return element("rect", { x: at, y: 0, width: untilAt - at, height, ...look }, [
-        tooltip(details),
+        tooltip(names),
       ]);
     });
-  const lines = markers.map(({ at, details }) => {
+  const lines = markers.map(({ at, names }) => {
     const rows = labels.filter((each) => each.at === at).map(({ row }) => row + 1);
     const path = `M${Math.floor(at) + 0.5} ${-Math.max(0, ...rows) * MARKER_ROW}V${height}`;
     const look = { fill: "none", stroke: INK.marker, "stroke-dasharray": "3 3" };
-    return element("path", { d: path, ...look }, [tooltip(details)]);
+    return element("path", { d: path, ...look }, [tooltip(names)]);
   });
   return [...bands, ...lines];
 }
@@ -135,6 +146,7 @@ export function markerLabelsMarkup(labels: readonly MarkerLabel[]): string[] {
   );
 }
 
-function tooltip(details: string): string {
-  return `<title>${escapeText(details)}</title>`;
+/** Browsers show it when the pointer rests on the mark. */
+function tooltip(names: readonly string[]): string {
+  return `<title>${escapeText(names.join(", "))}</title>`;
 }
