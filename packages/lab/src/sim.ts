@@ -1,4 +1,4 @@
-/** Simulated services and clients, for programs that run their own: `@sluice/lab/sim`. */
+/** `@sluice/lab/sim`: the parts of the simulations, for programs of your own. */
 export { EventLoop } from "./simulation/engine/event-loop.ts";
 export type { EventLoopOptions, Scheduled } from "./simulation/engine/event-loop.ts";
 export { Arrivals } from "./simulation/services/service.ts";

@@ -43,7 +43,7 @@ test("ten at a time, a hundred milliseconds each: fifty rounds, and timers are l
   expect(stats.rttMs).toEqual({ p50: 101, p99: 101 });
 });
 
-test("exact timers take exactly what they are asked to", () => {
+test("timers are exact with timerQuantumMs 0", () => {
   const text = scenario("{ requests: 500 }", LINK, "algorithm: 10\ntimerQuantumMs: 0\n");
   expect(statsOf(text).elapsedS).toBe(5);
 });
@@ -82,7 +82,7 @@ test("what ends with the run belongs to its last row", () => {
   );
 });
 
-test("a service that slows with its load serves no more for being asked more", () => {
+test("a service that slows in proportion to its load serves no more at a higher limit", () => {
   const slow = "{ delayMs: 100, concurrency: { scale: 1 } }";
   const elapsed = [1, 4].map(
     (limit) => statsOf(scenario("{ requests: 100 }", slow, `algorithm: ${limit}\n`)).elapsedS,
@@ -232,7 +232,7 @@ test("the chart has the limit, the round trip and what was served", () => {
   }
 });
 
-/** What is wrong, the text, the line it is told for, and words the message must have. */
+/** What is wrong, the text, the line in the error, and words that its message must have. */
 const WRONG: readonly [string, string, number, RegExp][] = [
   ["no end", scenario("{ clients: 2 }", LINK), 2, /expected requests or durationS/],
   [

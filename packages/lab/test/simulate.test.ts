@@ -62,7 +62,7 @@ test("a change of rate is marked in a bucket's chart, and the refill goes on wit
   expect(chart.markers).toEqual([{ x: 500, label: "rate 20" }]);
 });
 
-test("every expectation that is missed is told at once", () => {
+test("all missed expectations are reported at once", () => {
   const expected = `{ "rows[0].value": 2, "rows[1].value": [1, 3], "rows[2]": 1, "rows[0].op": tokens }`;
   const { result } = run(bucket("  - { op: tokens }\n  - { op: pauseMs }", expected));
   expect(result.missed).toEqual([

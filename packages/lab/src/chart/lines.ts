@@ -10,7 +10,9 @@ const LINE_WIDTH = 2;
 /** Diameter of a sample without a neighbour: a line through one point would be invisible. */
 const DOT_WIDTH = 5;
 
-/** The lines and steps of a plot. Where several coincide they take turns, so that none is hidden. */
+/**
+ * The lines and steps of a plot. Where several coincide they take turns, so that none is hidden.
+ */
 export function linesMarkup(plot: Plot, place: Place): string[] {
   const lines = plot.series.flatMap((series, index) => {
     if (series.shape === "bar") return [];
@@ -39,7 +41,9 @@ interface Corner {
   readonly y: number;
 }
 
-/** The corners of each stretch between gaps. A step holds its value until the next sample or gap. */
+/**
+ * The corners of each stretch between gaps. A step holds its value until the next sample or gap.
+ */
 function runsOf({ shape, points }: Series, slot: number): Corner[][] {
   const runs: Corner[][] = [];
   let run: Corner[] = [];

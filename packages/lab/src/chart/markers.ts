@@ -69,7 +69,9 @@ export function markerLabels(markers: readonly PlacedMarker[], width: number): M
   }
 }
 
-/** Placed from right to left, each in the lowest row where it crosses no label and no line to one. */
+/**
+ * Placed from right to left, each in the lowest row where it crosses no label and no line to one.
+ */
 function labelRows(groups: readonly Named[], width: number): MarkerLabel[] {
   /** By row: where the room left of the labels placed so far ends. */
   const rooms = Array.from({ length: ROWS_MAX }, () => width + GAP);

@@ -24,7 +24,10 @@ function attributeList(attributes: Attributes): string {
     .join("");
 }
 
-/** Characters that XML cannot hold, such as control characters and half a surrogate pair, become U+FFFD. */
+/**
+ * Characters that XML cannot hold, such as control characters and half a surrogate pair, become
+ * U+FFFD.
+ */
 export function escapeText(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD")

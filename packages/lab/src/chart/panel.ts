@@ -52,7 +52,9 @@ function hasValue(plot: Plot): boolean {
   return plot.series.some(({ points }) => points.some(({ y }) => y !== undefined));
 }
 
-/** An inner document clips without an id, which would clash with that of a second chart in a page. */
+/**
+ * An inner document clips without an id, which would clash with that of a second chart in a page.
+ */
 function clipped(place: Place, children: readonly string[]): string {
   const [width, height] = [place.width + 2 * EDGE, place.height + 2 * EDGE];
   const viewBox = `${-EDGE} ${-EDGE} ${width} ${height}`;

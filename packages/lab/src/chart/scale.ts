@@ -3,16 +3,24 @@ export interface Range {
   readonly to: number;
 }
 
-/** Beyond this the difference of two values could overflow; below its inverse, a division. */
+/**
+ * Largest value drawn. Differences of larger ones could overflow, as could divisions by values
+ * below 1 ÷ this.
+ */
 const MAGNITUDE_MAX = 1e300;
 
-/** Ranges narrower than this part of their values would need more digits than a number has. */
+/**
+ * Smallest range, as a part of its values. Ticks of narrower ones would need more digits than a
+ * double has.
+ */
 const SPAN_MIN = 1e-9;
 
-/** Where values go on the canvas. */
+/** Maps a value to pixels. */
 export type Scale = (value: number) => number;
 
-/** Renderers calculate in single precision; this is far outside any canvas and safe for them. */
+/**
+ * Bound of a coordinate: far outside any canvas, and exact in the single precision of renderers.
+ */
 const PIXELS_MAX = 100_000;
 
 export function linearScale(values: Range, pixels: Range): Scale {
@@ -49,7 +57,7 @@ export function ticksOver(range: Range, countMax: number, stepMin = 0): number[]
       const step = Number(`${digit}e${exponent}`);
       const first = Math.floor(range.from / step);
       const count = Math.ceil(range.to / step) - first + 1;
-      // Rounding to what a number surely holds turns 0.30000000000000004 into 0.3.
+      // Rounding to 15 digits turns 0.30000000000000004 into 0.3.
       const tickAt = (_: unknown, index: number): number =>
         Number(((first + index) * step).toPrecision(15));
       if (step >= stepMin && count <= countMax) return Array.from({ length: count }, tickAt);
@@ -58,7 +66,7 @@ export function ticksOver(range: Range, countMax: number, stepMin = 0): number[]
   }
 }
 
-/** The power of ten of the first digit; exact, which a rounded logarithm is not. */
+/** The power of ten of the first digit. Exact, unlike ⌊log10⌋. */
 export function exponentOf(value: number): number {
   return Number(value.toExponential().split("e")[1]);
 }

@@ -8,7 +8,9 @@ export interface Segment {
   readonly toY: number;
 }
 
-/** Pixels of one line before the next has its turn. Longer turns are calmer but hide short overlaps. */
+/**
+ * Pixels of one line before the next has its turn. Longer turns are calmer but hide short overlaps.
+ */
 const TURN = 9;
 
 /** A stretch of a track, and the lines that run along all of it. */

@@ -52,7 +52,9 @@ export function fitText(text: string, font: Font, width: number): string {
   return `${characters.join("").trimEnd()}…`;
 }
 
-/** `text` as lines that fit into `width`, broken between words; only a single longer word is cut. */
+/**
+ * `text` as lines that fit into `width`, broken between words; only a single longer word is cut.
+ */
 export function wrapText(text: string, font: Font, width: number): string[] {
   const lines: string[] = [];
   let line = "";

@@ -18,7 +18,9 @@ interface BusyRow {
   readonly limit: number;
 }
 
-/** The document's simulation: busy answers come in seconds 1 to 9, the limit recovers from 11 to 30. */
+/**
+ * The document's simulation: busy answers come in seconds 1 to 9, the limit recovers from 11 to 30.
+ */
 const BUSY_UNTIL = 9;
 const RECOVERY_UNTIL = 30;
 /** The document skips this second and counts the speed of a recovery from it. */
@@ -135,7 +137,7 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
     const fromMs = rows.length * SECOND_MS;
     const untilMs = fromMs + SECOND_MS;
     let limit: number = LIMIT_MAX;
-    // After the answers that come at this very instant, and before the first request of the second.
+    // Runs after the answers due at this instant, and before the first request of the second.
     loop.at(fromMs, () => {
       ({ limit } = throttle.state(fromMs));
     });
@@ -155,7 +157,7 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
     loop.run(
       untilMs,
       () => {
-        // Nothing is decided between instants.
+        // Only events change anything.
       },
       () => false,
     );

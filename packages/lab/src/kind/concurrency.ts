@@ -18,7 +18,10 @@ import { service } from "./service.ts";
 const MAX_LIMIT = 1_000_000;
 const MAX_CLIENTS = 1000;
 const MAX_REQUESTS = 20_000_000;
-/** Requests that arrive by `intervalMs`. Each takes at least three of the 100 million events of a run. */
+/**
+ * Requests that arrive by `intervalMs`. Each takes at least three of the 100 million events of a
+ * run.
+ */
 const MAX_OFFERED = 30_000_000;
 /** A finer grid would be lost in the rounding of instants. */
 const MIN_QUANTUM_MS = 0.001;

@@ -26,10 +26,7 @@ type OverloadRow = Readonly<
   Record<Exclude<(typeof COLUMNS)[number], "limit">, number> & { limit: number | null }
 >;
 
-/**
- * Clients behind busy throttles against a service that takes requests evenly, 10 ms of them at once
- * at most, and answers busy to the rest. `offeredPerSecond` is that of all clients together.
- */
+/** Clients behind busy throttles, against a service that answers busy above its capacity. */
 export const overloadKind: Kind = defineKind(
   {
     rule: oneOf("table", "prose", "sluice"),

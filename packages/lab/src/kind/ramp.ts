@@ -9,7 +9,7 @@ import { rangeOf, rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 1000;
 
-/** Grants in all rows together: as many as can be held and printed. */
+/** Members × calls. More grants would need gigabytes. */
 const MAX_GRANTS = 5_000_000;
 
 const call = v.pipe(

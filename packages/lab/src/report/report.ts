@@ -3,7 +3,9 @@ import { show } from "../scenario/fields.ts";
 import type { Simulation } from "../scenario/simulate.ts";
 import { tableLines } from "./table.ts";
 
-/** The report that `sluice simulate` prints: title, table, closing lines, and missed expectations. */
+/**
+ * The report that `sluice simulate` prints: title, table, closing lines, and missed expectations.
+ */
 export function* reportLines({ result, run }: Simulation): Generator<string> {
   if (result.title !== "") yield result.title;
   yield* tableLines(run.columns, run.rows.length);

@@ -22,10 +22,12 @@ export interface Known {
   readonly names: readonly string[];
 }
 
-/** Names told in a miss. More would not fit a line. */
+/** Names listed in a miss. More would not fit a line. */
 const NAMES_MAX = 12;
 
-/** Keys of results that hold lists: there, two numbers are not a range and may come in any order. */
+/**
+ * Keys of results that hold lists: there, two numbers are not a range and may come in any order.
+ */
 const LIST_KEYS: readonly unknown[] = ["granted", "settledAfterS"];
 
 export function expectations(): v.GenericSchema<unknown, Expectations> {

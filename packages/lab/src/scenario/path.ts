@@ -4,7 +4,9 @@ export type Path = readonly (string | number)[];
 /** A key that can stand after a dot: anything but the characters that have a meaning in a path. */
 const PLAIN = /^[^.[\]"'\s]+$/u;
 
-/** An index, a quoted key in brackets, or a plain key. The key at the start has no dot before it. */
+/**
+ * An index, a quoted key in brackets, or a plain key. The key at the start has no dot before it.
+ */
 const SEGMENT =
   /\[(?<index>\d+)\]|\[(?<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]|(?:^|\.)(?<plain>[^.[\]"'\s]+)/uy;
 

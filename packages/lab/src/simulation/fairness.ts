@@ -4,7 +4,7 @@ export function sum(values: readonly number[]): number {
 
 /**
  * Jain's index of fairness, (Σx)² ÷ (n × Σx²): 1 if all are equal, 1 ÷ n if one has everything.
- * Also 1 if nobody has anything.
+ * Also 1 if all are 0.
  */
 export function jainIndex(values: readonly number[]): number {
   const squares = sum(values.map((value) => value * value));

@@ -4,13 +4,13 @@ import type { Distribution } from "../engine/time-weighted.ts";
 import type { SimulationResult, Slice } from "./run-concurrency.ts";
 import { SLICE_MS } from "./run-concurrency.ts";
 
-/** What a run came to. A distribution of nothing is null. */
+/** Figures of a run. A distribution without values is null. */
 export interface ConcurrencyStats {
   readonly elapsedS: number;
   readonly successes: number;
   readonly attempts: number;
   readonly goodputPerSecond: number;
-  /** Of attempts that were served. */
+  /** Of served attempts. */
   readonly rttMs: { readonly p50: number | null; readonly p99: number | null };
   readonly server: { readonly inFlight: Distribution | null; readonly rate: Distribution | null };
   readonly controller: {
@@ -80,7 +80,7 @@ const FINE_MAX_MS = 30_000;
 export function concurrencyRows({ slices, elapsedMs }: SimulationResult): ConcurrencyRow[] {
   const rowMs = elapsedMs <= FINE_MAX_MS ? SLICE_MS : 1000;
   const perRow = rowMs / SLICE_MS;
-  // What happens at the very end belongs to the row that ends there, not to one of no length.
+  // Events at the very end belong to the row that ends there; a row of their own would have no length.
   const count = Math.max(1, Math.ceil(elapsedMs / rowMs));
   return Array.from({ length: count }, (_, index) => {
     const isLast = index === count - 1;

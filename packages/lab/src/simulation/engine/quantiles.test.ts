@@ -15,7 +15,7 @@ function gathered(valuesMs: readonly number[]): Quantiles {
   return roundTrips;
 }
 
-test("quantiles are those of the values", () => {
+test("up to a million values quantiles are exact", () => {
   const values = fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { maxLength: 100 });
   fc.assert(
     fc.property(values, (valuesMs) => {
@@ -36,7 +36,7 @@ test("beyond a million they are at most a thousandth too long, and never too sho
   }
 });
 
-test("beyond a million, what is always the same is told as it is", () => {
+test("beyond a million, equal values are still exact", () => {
   const valuesMs = Array.from({ length: EXACT_MAX + 1 }, () => 20.1);
   expect(gathered(valuesMs).quantiles(PARTS)).toEqual([20.1, 20.1, 20.1]);
 });
