@@ -73,3 +73,12 @@ test("more pending events than can be kept are refused with a reason", () => {
   };
   expect(fill).toThrow(/too much is under way: .*3000000 events.* gave up 0 s into the run/);
 });
+
+test("events that take no time are given up instead of standing still", () => {
+  const loop = new EventLoop({ timerQuantumMs: 0 });
+  const again = (): void => void loop.after(0, again);
+  loop.at(2000, again);
+  expect(() => runAll(loop)).toThrow(
+    /time stands still: more than 5000000 events at one instant; gave up 2 s into the run/,
+  );
+});
