@@ -42,6 +42,15 @@ export interface SvgOptions {
 /**
  * The chart as an SVG document, the same bytes for the same chart. Its colours follow the reader's
  * preference for light or dark pages.
+ *
+ * @example
+ * const svg = renderSvg({
+ *   title: "Queue depth after the deployment",
+ *   x: { label: "time", unit: "s" },
+ *   y: { label: "messages", isWhole: true },
+ *   series: [{ label: "waiting", shape: "step", points: [{ x: 0, y: 3 }, { x: 5, y: 120 }] }],
+ *   markers: [{ x: 4, label: "deployed" }],
+ * });
  */
 export function renderSvg(chart: Chart, { width = 800 }: SvgOptions = {}): string {
   const frame = frameOf(Math.max(WIDTH_MIN, width));

@@ -63,7 +63,20 @@ export const SLICE_MS = 100;
 /** More requests than any run can send. */
 const BACKLOG = Number.MAX_SAFE_INTEGER;
 
-/** Runs clients against a service in virtual time. */
+/**
+ * Runs clients against a service in virtual time.
+ *
+ * @example
+ * const { roundTrips, elapsedMs } = runConcurrency({
+ *   seed: 1,
+ *   timerQuantumMs: 0,
+ *   createService: (loop, random) => new QueueingService(loop, random, service),
+ *   createAlgorithm: (random) => new SluiceLimit(random, { initialLimit: 1, limitMax: 200 }),
+ *   load: { clients: 1, joinEveryS: 0, intervalMs: 0, requests: 10_000, durationS: 600 },
+ *   retry: { layering: "per-attempt", timeoutMs: 1000, backoffMs: [1000], backoffJitter: "full" },
+ * });
+ * const goodputPerSecond = (1000 * roundTrips.count) / elapsedMs;
+ */
 export function runConcurrency(options: SimulationOptions): SimulationResult {
   const { load } = options;
   const random = new SeededRandom(options.seed);

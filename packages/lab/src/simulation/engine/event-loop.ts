@@ -28,7 +28,14 @@ export interface EventLoopOptions {
   readonly endMs?: number;
 }
 
-/** Virtual time for simulations with millions of events: a heap of plain callbacks, no promises. */
+/**
+ * Virtual time for simulations with millions of events: a heap of plain callbacks, no promises.
+ *
+ * @example
+ * const loop = new EventLoop({ timerQuantumMs: 0 });
+ * loop.after(250, () => console.log(`${loop.now()} ms`));
+ * loop.run(60_000, () => {}, () => false); // prints 250 ms, at once
+ */
 export class EventLoop implements Clock {
   readonly #quantumMs: number = 0;
   readonly #endMs: number | undefined;

@@ -10,6 +10,13 @@ export interface Distribution {
 /**
  * Distribution of a whole number over time. Each value is weighted by the time since the previous
  * one; the first only starts the clock.
+ *
+ * @example
+ * const depth = new TimeWeighted();
+ * depth.add(0, 0); // starts the clock
+ * depth.add(3, 900); // 3 until 900 ms
+ * depth.add(5, 1000);
+ * depth.distribution(); // { min: 3, max: 5, mean: 3.2, mode: 3 }
  */
 export class TimeWeighted {
   readonly #weights: number[] = [];

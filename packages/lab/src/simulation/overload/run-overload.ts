@@ -48,6 +48,19 @@ export interface OverloadSecond {
  * Clients with steady traffic, each behind a throttle, against one service. Throttled requests are
  * dropped. Request n of a client falls at random between n and n + 1 intervals, so that clients do
  * not send in step.
+ *
+ * @example
+ * const seconds = runOverload(
+ *   {
+ *     clients: [{ offeredPerSecond: 5000 }],
+ *     throttle: (clock) => createBusyThrottle(clock),
+ *     service: new EvenService(),
+ *     capacity: [{ fromS: 0, perSecond: 2000 }],
+ *     responseMs: () => 50,
+ *     durationS: 60,
+ *   },
+ *   new SeededRandom(1),
+ * );
  */
 export function runOverload(options: OverloadOptions, random: Random): OverloadSecond[] {
   const { clients, capacity, service, responseMs, durationS } = options;

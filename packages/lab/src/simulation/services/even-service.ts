@@ -11,7 +11,13 @@ export interface BusyService {
   takes(nowMs: number, perSecond: number): boolean;
 }
 
-/** A token bucket of the capacity: takes requests evenly, at most 10 ms of the capacity at once. */
+/**
+ * A token bucket of the capacity: takes requests evenly, at most 10 ms of the capacity at once.
+ *
+ * @example
+ * const service = new EvenService();
+ * const isTaken = service.takes(loop.now(), 2000); // at a capacity of 2000 requests a second
+ */
 export class EvenService implements BusyService {
   #tokens = BURST_MIN;
   #filledAtMs = 0;

@@ -35,6 +35,17 @@ export interface LoadedServiceOptions {
 
 /**
  * A service without a queue that becomes slower, answers busy or drops attempts as its load grows.
+ *
+ * @example
+ * const none = { scale: 0, kneeStart: 0, kneeExp: 0, limit: 0, action: "defer" } as const;
+ * const service = new LoadedService(loop, new SeededRandom(1), {
+ *   delayMs: 100,
+ *   jitter: 0.1,
+ *   concurrency: { ...none, limit: 50 }, // busy above 50 in flight
+ *   rate: none,
+ *   rejectMs: 5,
+ * });
+ * service.arrive((answer) => console.log(answer)); // "ok" or "busy", in virtual time
  */
 export class LoadedService implements Service {
   readonly seen: Arrivals = new Arrivals();

@@ -35,6 +35,17 @@ export interface ServiceChange {
 /**
  * Workers behind one first-come queue. An attempt that timed out at the client is served all the
  * same, because the service cannot know.
+ *
+ * @example
+ * const service = new QueueingService(loop, new SeededRandom(1), {
+ *   workers: 20,
+ *   serviceMs: 50,
+ *   distribution: "exponential",
+ *   cv: 1,
+ *   queue: 100,
+ *   rejectMs: 1,
+ *   schedule: [{ atS: 20, workers: 5 }],
+ * });
  */
 export class QueueingService implements Service {
   readonly seen: Arrivals = new Arrivals();
