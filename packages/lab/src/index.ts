@@ -1,11 +1,12 @@
-// Scenario files: text in, a checked scenario out, run in virtual time.
+// Scenario files: checked, then run in virtual time.
 export { loadScenario } from "./scenario/load.ts";
-export { simulate } from "./simulate.ts";
-export type { Result, Simulation } from "./simulate.ts";
+export { simulate } from "./scenario/simulate.ts";
+export type { Result, Simulation } from "./scenario/simulate.ts";
 export type { Column, Run, Row, Scenario } from "./scenario/kind.ts";
-export type { Expectations, Miss } from "./scenario/expect.ts";
+export type { Expectations, Known, Miss } from "./scenario/expect.ts";
 
-// What people see of a run.
+// Reports and charts of a run.
 export { reportLines } from "./report/report.ts";
 export { renderSvg } from "./chart/svg.ts";
-export type { Axis, Chart, Panel, Series } from "./chart/chart.ts";
+export type { SvgOptions } from "./chart/svg.ts";
+export type { Axis, Chart, Marker, Panel, Point, Series } from "./chart/chart.ts";

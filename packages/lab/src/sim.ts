@@ -1,32 +1,35 @@
-/** Simulated services and clients, for programs that run their own: `@sluice/lab/sim`. */
-export { EventLoop } from "./sim/event-loop.ts";
-export type { EventLoopOptions, Scheduled } from "./sim/event-loop.ts";
-export { Arrivals } from "./sim/service.ts";
-export type { Answer, Service } from "./sim/service.ts";
-export { TimeWeighted } from "./sim/time-weighted.ts";
-export type { Distribution } from "./sim/time-weighted.ts";
-export { LoadedService } from "./sim/loaded-service.ts";
-export type { LoadedServiceOptions, LoadResponse } from "./sim/loaded-service.ts";
-export { QueueingService } from "./sim/queueing-service.ts";
-export type { QueueingServiceOptions, ServiceChange } from "./sim/queueing-service.ts";
-export { runConcurrency } from "./concurrency/simulation.ts";
+/** `@sluice/lab/sim`: the parts of the simulations, for programs of your own. */
+export { EventLoop } from "./simulation/engine/event-loop.ts";
+export type { EventLoopOptions, Scheduled } from "./simulation/engine/event-loop.ts";
+export { Arrivals } from "./simulation/services/service.ts";
+export type { Answer, Service } from "./simulation/services/service.ts";
+export { TimeWeighted } from "./simulation/engine/time-weighted.ts";
+export type { Distribution } from "./simulation/engine/time-weighted.ts";
+export { LoadedService } from "./simulation/services/loaded-service.ts";
+export type { LoadedServiceOptions, LoadResponse } from "./simulation/services/loaded-service.ts";
+export { QueueingService } from "./simulation/services/queueing-service.ts";
+export type {
+  QueueingServiceOptions,
+  ServiceChange,
+} from "./simulation/services/queueing-service.ts";
+export { runConcurrency } from "./simulation/concurrency/run-concurrency.ts";
 export type {
   LoadOptions,
   SimulationOptions,
   SimulationResult,
   Slice,
-} from "./concurrency/simulation.ts";
-export type { Client, RetryOptions } from "./concurrency/client.ts";
-export type { RoundTrips } from "./concurrency/round-trips.ts";
-export { EvenService } from "./overload/even-service.ts";
-export type { BusyService } from "./overload/even-service.ts";
-export { runOverload } from "./overload/simulation.ts";
+} from "./simulation/concurrency/run-concurrency.ts";
+export type { Client, RetryOptions } from "./simulation/concurrency/client.ts";
+export type { Quantiles } from "./simulation/engine/quantiles.ts";
+export { EvenService } from "./simulation/services/even-service.ts";
+export type { BusyService } from "./simulation/services/even-service.ts";
+export { runOverload } from "./simulation/overload/run-overload.ts";
 export type {
   CapacityPhase,
   OverloadClient,
   OverloadOptions,
   OverloadSecond,
-} from "./overload/simulation.ts";
+} from "./simulation/overload/run-overload.ts";
 export { PoolSimulation } from "./pool/pool-simulation.ts";
 export type { PoolAction, PoolSimulationOptions } from "./pool/pool-simulation.ts";
 export { runPool } from "./pool/pool-run.ts";

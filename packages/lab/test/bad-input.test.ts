@@ -8,7 +8,7 @@ const ramp = (rateLimit: string, calls = "[]"): string =>
   `kind: ramp\nrateLimit:\n  max: 10\n  ${rateLimit}\ncalls: ${calls}\n`;
 const steps = (list: string): string => `kind: bucket\nbucket: { rate: 10 }\nsteps:\n${list}\n`;
 
-/** What is wrong, the text, the line it is told for, and words the message must have. */
+/** What is wrong, the text, the line in the error, and words that its message must have. */
 const WRONG: readonly [string, string, number, RegExp][] = [
   ["an unknown key", bucket("{ rate: 1, capactiy: 2 }"), 2, /bucket\.capactiy .*known.*capacity/],
   ["a key of every object", bucket("{ rate: 1, constructor: 2 }"), 2, /constructor .*not known/],
@@ -85,6 +85,12 @@ const WRONG: readonly [string, string, number, RegExp][] = [
     /such as rows\[4\]/,
   ],
   [
+    "a range from high to low",
+    `${bucket("{ rate: 1 }")}expect:\n  "rows[0].value": [2, 1]\n`,
+    5,
+    /expect\["rows\[0\]\.value"\] is \[2, 1\], a range whose low end is above .*write \[1, 2\]/,
+  ],
+  [
     "a wrong shape",
     "kind: busy\nrule: table\noffered: { shape: wavy }\n",
     3,
@@ -103,7 +109,7 @@ describe("a wrong scenario gets one line with file, line and what would be right
   });
 });
 
-test("of several problems the first in the file is told, and one that is there before a missing one", () => {
+test("the first problem in the file is reported, and a wrong key rather than a missing one", () => {
   const two = errorOf("kind: bucket\nsteps: 1\nbucket: { rate: 0 }\n");
   const misspelt = errorOf("kind: bucket\nsteps: []\nbukket: { rate: 1 }\n");
   const behindAList = errorOf(`bukket: 1\n${steps("  - { op: x }\n".repeat(200))}`);

@@ -43,7 +43,7 @@ test("ten at a time, a hundred milliseconds each: fifty rounds, and timers are l
   expect(stats.rttMs).toEqual({ p50: 101, p99: 101 });
 });
 
-test("exact timers take exactly what they are asked to", () => {
+test("timers are exact with timerQuantumMs 0", () => {
   const text = scenario("{ requests: 500 }", LINK, "algorithm: 10\ntimerQuantumMs: 0\n");
   expect(statsOf(text).elapsedS).toBe(5);
 });
@@ -55,12 +55,39 @@ test("the rate that a server sees is weighted by the time before an arrival or a
   expect(stats.server.rate).toMatchObject({ max: 90 });
 });
 
-test("a service that slows with its load serves no more for being asked more", () => {
+test("a last row that is shorter than the others has the rate of its own length, and says so", () => {
+  const text = scenario(
+    "{ durationS: 2.45, intervalMs: 10 }",
+    "{ delayMs: 10 }",
+    "algorithm: 5\ntimerQuantumMs: 0\n",
+  );
+  const simulation = run(text);
+  expect(simulation.result.rows.at(-2)).not.toHaveProperty("lengthS");
+  expect(simulation.result.rows.at(-1)).toMatchObject({
+    t: 2.4,
+    lengthS: 0.05,
+    goodputPerSecond: 100,
+  });
+  expect([...reportLines(simulation)].join("\n")).toContain("the last row covers 0.05 s");
+  const rates = simulation.run.chart().below?.at(-1);
+  expect(rates?.series[0]?.points.at(-1)).toEqual({ x: 2.4, y: undefined });
+});
+
+test("what ends with the run belongs to its last row", () => {
+  const text = scenario("{ requests: 500 }", LINK, "algorithm: 10\ntimerQuantumMs: 0\n");
+  const rows = run(text).result.rows as Row[];
+  expect(rows).toHaveLength(50);
+  expect(rows.reduce((sum, { goodputPerSecond }) => sum + goodputPerSecond / 10, 0)).toBeCloseTo(
+    500,
+  );
+});
+
+test("a service that slows in proportion to its load serves no more at a higher limit", () => {
   const slow = "{ delayMs: 100, concurrency: { scale: 1 } }";
   const elapsed = [1, 4].map(
     (limit) => statsOf(scenario("{ requests: 100 }", slow, `algorithm: ${limit}\n`)).elapsedS,
   );
-  expect(elapsed[1]).toBeCloseTo(elapsed[0] as number, -0.5);
+  expect((elapsed[1] as number) / (elapsed[0] as number)).toBeCloseTo(1, 1);
 });
 
 test("a knee slows by its factor for each beyond it", () => {
@@ -172,54 +199,6 @@ test("a run of which nothing is ever served ends, and says so", () => {
   expect([...reportLines(simulation)].at(-1)).toMatch(/0 served .*nothing served/);
 });
 
-const IMPOSSIBLE: readonly [string, string, RegExp][] = [
-  [
-    "answers that take no time",
-    scenario("{ durationS: 1 }", "{ delayMs: 0 }", "timerQuantumMs: 0\n"),
-    /time stands still: more than 5000000 events at one instant; gave up 0 s into the run/,
-  ],
-  [
-    "a queue without end",
-    scenario(
-      "{ durationS: 100, timeoutMs: 500, backoffMs: [0] }",
-      "{ workers: 0, serviceMs: 1 }",
-      "algorithm: 800000\n",
-    ),
-    /more than 3000000 attempts wait in the service; gave up [\d.]+ s into the run/,
-  ],
-  [
-    "attempts that fail at once",
-    scenario(
-      "{ durationS: 1, timeoutMs: 0.001, backoffMs: [0] }",
-      "{ delayMs: 1, concurrency: { limit: 1, action: drop } }",
-      "algorithm: 100\ntimerQuantumMs: 0\n",
-    ),
-    /more than 3000000 attempts reach the service within a second; gave up 0\.\d+ s/,
-  ],
-  [
-    "clients that have more under way than there is memory",
-    scenario(
-      "{ durationS: 100, clients: 10, timeoutMs: 90000 }",
-      "{ delayMs: 50000 }",
-      "algorithm: 1000000\n",
-    ),
-    /more than 3000000 events still to come; gave up 0 s into the run/,
-  ],
-];
-
-test.each(IMPOSSIBLE)("%s: the run is given up, with a reason", (_, text, message) => {
-  const attempt = (): unknown => {
-    try {
-      return run(text);
-    } catch (error) {
-      return error;
-    }
-  };
-  const error = attempt();
-  expect(error).toBeInstanceOf(ConfigError);
-  expect((error as ConfigError).message).toMatch(message);
-});
-
 test("a service that never answers costs nothing to wait for", () => {
   const text = scenario(
     "{ durationS: 100, timeoutMs: 1000000000000 }",
@@ -253,7 +232,7 @@ test("the chart has the limit, the round trip and what was served", () => {
   }
 });
 
-/** What is wrong, the text, the line it is told for, and words the message must have. */
+/** What is wrong, the text, the line in the error, and words that its message must have. */
 const WRONG: readonly [string, string, number, RegExp][] = [
   ["no end", scenario("{ clients: 2 }", LINK), 2, /expected requests or durationS/],
   [

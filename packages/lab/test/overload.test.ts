@@ -2,6 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { loadScenario, reportLines, simulate } from "@sluice/lab";
 import type { Simulation } from "@sluice/lab";
 import { describe, expect, test } from "vitest";
+import { counted, percent } from "../src/report/words.ts";
 
 interface Row {
   readonly time: number;
@@ -10,7 +11,7 @@ interface Row {
   readonly ok: number;
   readonly busy: number;
   readonly throttled: number;
-  readonly limit: number;
+  readonly limit: number | null;
 }
 
 const run = (text: string): Simulation => simulate(loadScenario(text, "a.yaml"));
@@ -96,11 +97,28 @@ test("a report tells each phase in a line, and the chart shows capacity and limi
   const simulation = run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
   const lines = [...reportLines(simulation)].join("\n").split("\n");
   expect(lines.at(-3)).toBe(
-    "from 0 s: 100.0 % of what could be taken, all after 0 s; 0.0 busy a second",
+    "from 0 s: 100.0 % of what could be taken was taken, at least 99 % of it in every second; 0.0 busy answers a second",
   );
-  const labels = simulation.run.chart().series.map(({ label }) => label);
-  expect(labels).toEqual(["taken", "busy", "limit", "capacity"]);
-  expect(simulation.svg()).toContain("<svg");
+  expect(lines.at(-1)).toMatch(
+    /^from 25 s: \d\d\.\d % of what could be taken was taken, at least 99 % of it in every second from (2[6-9]|3\d) s on; /,
+  );
+  const { series, subtitle } = simulation.run.chart();
+  expect(series.map(({ label }) => label)).toEqual(["taken", "busy", "limit", "capacity"]);
+  expect(subtitle).toContain("1 client,");
+});
+
+test("a phase that is not complete does not read as 100 %", () => {
+  expect([0.9999, 1, 1.0004, 0.5].map(percent)).toEqual(["99.9 %", "100.0 %", "100.0 %", "50.0 %"]);
+  expect([counted(1, "client"), counted(4, "client")]).toEqual(["1 client", "4 clients"]);
+});
+
+test("a throttle without a limit shows null in its rows, and no limit in its table", () => {
+  const simulation = run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
+  const limits = (simulation.result.rows as Row[]).map(({ limit }) => limit);
+  expect(limits[0]).toBe(null);
+  expect(limits[20]).toBeGreaterThan(10);
+  expect(limits[20]).toBeLessThan(200);
+  expect([...reportLines(simulation)][2]).toMatch(/ no limit$/);
 });
 
 const LOAD = "offeredPerSecond: 10\ndurationS: 10";

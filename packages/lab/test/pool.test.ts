@@ -1,5 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import { loadScenario, reportLines, simulate } from "@sluice/lab";
+import { loadScenario, simulate } from "@sluice/lab";
 import type { Simulation } from "@sluice/lab";
 import { describe, expect, test } from "vitest";
 
@@ -120,23 +120,6 @@ test("a wall clock that is set changes nothing", () => {
   expect(
     rowsOf(pool(`${TWO}, { t: 9, clockStep: a, s: 30 }, { t: 10, clockStep: b, s: -9000 }`)),
   ).toEqual(plain);
-});
-
-test("a report has a line of the largest sums and one of settling, and a chart its three panels", () => {
-  const simulation = run(pool(TWO));
-  const lines = [...reportLines(simulation)].join("\n").split("\n");
-  expect(lines.at(-2)).toMatch(/^at most 1\.000 of the ceiling at any instant, 1\.00\d granted/);
-  expect(lines.at(-1)).toMatch(/^settled after each event, in seconds: never 5\.\d$/);
-  const { series, below } = simulation.run.chart();
-  const labels = [series, ...(below ?? []).map((panel) => panel.series)].map((panel) =>
-    panel.map(({ label }) => label),
-  );
-  expect(labels).toEqual([
-    ["granted", "sum of shares", "ceiling"],
-    ["a", "b"],
-    ["largest size in use", "live"],
-  ]);
-  expect(simulation.svg()).toContain("<svg");
 });
 
 describe("a wrong scenario gets one line with file, line and what would be right", () => {

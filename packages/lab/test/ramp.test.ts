@@ -169,7 +169,7 @@ test("with rotation a pool that changes size within a second still hands out the
   expect(rows.map(({ granted }) => granted)).toEqual([[3, 3], [5], [3], [2, 2, 2, 2]]);
 });
 
-test("a call that opens a second with another size leaves the last one to those who were there", () => {
+test("a new size at the start of a second does not change how the last second is judged", () => {
   const ceilings = [
     // 8 of 10 were used; among three there would have been no share of the other 2.
     "{ t: 0, ask: 4 }, { t: 1, members: 3, ask: all }",
@@ -184,7 +184,7 @@ test("a call that opens a second with another size leaves the last one to those 
   expect(ceilings).toEqual([10, 12]);
 });
 
-test("rotation hands out the whole ceiling, and to everybody in turn", () => {
+test("rotation hands out the whole ceiling, and the rest to each member in turn", () => {
   const calls = Array.from({ length: 6 }, (_, t) => `{ t: ${t}, ask: all }`).join();
   const rows = rowsOf(`kind: ramp\nrateLimit: { max: 2, min: 2 }\nmembers: 3\ncalls: [${calls}]`);
   for (const { granted } of rows) expect(granted.reduce((a, b) => a + b)).toBe(2);

@@ -26,24 +26,54 @@ test("drawing a chart does not change what is drawn", () => {
   expect(JSON.stringify(simulation.result)).toBe(before);
 });
 
-test("a bucket's chart also shows what its resolution holds back", () => {
-  const scenario = loadScenario(
-    `kind: bucket
-bucket: { rate: 1000, initialTokens: 0, resolutionMs: 16 }
-steps: [{ repeat: 3, steps: [{ advanceMs: 9 }, { op: tokens }] }]`,
-    "a.yaml",
-  );
-  const [balance] = scenario.run().chart().series;
-  expect(balance?.points.map(({ y }) => y)).toEqual([0, 9, 18, 27]);
+/** The curve of a bucket's chart, as [ms, tokens]. */
+function balanceOf(bucketOptions: string, steps: string): [number, number | undefined][] {
+  const text = `kind: bucket\nbucket: ${bucketOptions}\nsteps: [${steps}]`;
+  const [balance] = loadScenario(text, "a.yaml").run().chart().series;
+  expect(balance?.shape).toBe("line");
+  return (balance?.points ?? []).map(({ x, y }) => [x, y]);
+}
+
+test("a bucket's chart draws the refill as a line up to the capacity, and spending as a drop", () => {
+  const steps = "{ advanceMs: 500 }, { op: charge, n: 8 }, { advanceMs: 2000 }";
+  expect(balanceOf("{ rate: 10, initialTokens: 0 }", steps)).toEqual([
+    [0, 0],
+    [500, 5],
+    [500, -3],
+    [1800, 10],
+    [2500, 10],
+  ]);
 });
 
-test("every expectation that is missed is told at once", () => {
+test("a bucket's chart shows parts of a token, and what the resolution holds back", () => {
+  const steps = "{ advanceMs: 0.5 }, { op: tokens }, { advanceMs: 9 }, { op: tokens }";
+  expect(balanceOf("{ rate: 1000, initialTokens: 0, resolutionMs: 16 }", steps)).toEqual([
+    [0, 0],
+    [0.5, 0.5],
+    [9.5, 9.5],
+  ]);
+});
+
+test("a change of rate is marked in a bucket's chart, and the refill goes on with it", () => {
+  const steps = "{ advanceMs: 500 }, { op: setRate, rate: 20 }, { advanceMs: 250 }";
+  const options = "{ rate: 10, initialTokens: 0, capacity: 100 }";
+  expect(balanceOf(options, steps).at(-1)).toEqual([750, 10]);
+  const chart = run(`kind: bucket\nbucket: ${options}\nsteps: [${steps}]`).run.chart();
+  expect(chart.markers).toEqual([{ x: 500, label: "rate 20" }]);
+});
+
+test("all missed expectations are reported at once", () => {
   const expected = `{ "rows[0].value": 2, "rows[1].value": [1, 3], "rows[2]": 1, "rows[0].op": tokens }`;
   const { result } = run(bucket("  - { op: tokens }\n  - { op: pauseMs }", expected));
   expect(result.missed).toEqual([
     { path: "rows[0].value", expected: 2, found: 0 },
     { path: "rows[1].value", expected: [1, 3], found: 100 },
-    { path: "rows[2]", expected: 1, found: undefined },
+    {
+      path: "rows[2]",
+      expected: 1,
+      found: undefined,
+      known: { path: "rows", names: ["[0] to [1]"] },
+    },
   ]);
 });
 
@@ -54,6 +84,33 @@ test("a range includes its ends, and a list is compared as one", () => {
 calls: [{ t: 0, ask: all }]\nexpect: { "rows[0].granted": [4, 4] }`,
   );
   expect([...ends.result.missed, ...list.result.missed]).toEqual([]);
+});
+
+const POOL = `kind: pool
+rateLimit: { max: 900, min: 900 }
+events: [{ t: 0, join: web-1 }, { t: 0, join: web.2 }, { t: 0, join: b_3 }]
+untilS: 10
+`;
+
+test("an expectation names any member, however it is called", () => {
+  const names = ["members.web-1", "members['web.2']", 'members[\\"web.2\\"]', "members.b_3"];
+  const lines = names.map((name) => `  "rows[20].${name}.share": 300\n`);
+  expect(run(`${POOL}expect:\n${lines.join("")}`).result.missed).toEqual([]);
+});
+
+test("a miss that leads nowhere lists what can be named", () => {
+  const expected = `expect: { "rows[20].members.web-2.share": 300 }\n`;
+  expect([...reportLines(run(`${POOL}${expected}`))].at(-1)).toBe(
+    'missed: rows[20].members.web-2.share: expected 300, nothing is there; rows[20].members has web-1, ["web.2"], b_3',
+  );
+});
+
+test("two numbers where a list stands may come in any order", () => {
+  const { result } = run(
+    `kind: ramp\nrateLimit: { max: 9, min: 9 }\nmembers: 2
+calls: [{ t: 0, ask: all }]\nexpect: { "rows[0].granted": [5, 4] }`,
+  );
+  expect(result.missed).toEqual([]);
 });
 
 test("an expectation cannot reach what is not in the result", () => {
@@ -71,9 +128,9 @@ expect: { verdict.speed: 3 }`;
   const lines = [...reportLines(run(text))];
   expect(lines.slice(0, 4)).toEqual([
     "A peer that is busy once",
-    "time  rps  throttled  busy    limit",
-    "----  ---  ---------  ----  -------",
-    "   1    8          0     0  9999999",
+    "time  rps  throttled  busy     limit",
+    "----  ---  ---------  ----  --------",
+    "   1    8          0     0  no limit",
   ]);
   expect(lines.slice(-2)).toEqual([
     "converged at time=10, speed=0",
@@ -90,4 +147,18 @@ busy: { shape: steady, start: 0 }`,
   );
   const sent = (result.rows as { rps: number }[]).map(({ rps }) => rps);
   expect(sent.slice(0, 4)).toEqual([150, 50, 0, 0]);
+});
+
+test("where there is no limit a chart has no line for it, and no number stands for it", () => {
+  const text = `kind: busy\nrule: table\noffered: { shape: steady, start: 8 }
+busy: { shape: flappy, start: 4, every: 3 }`;
+  const { run: done, svg } = run(text);
+  const limit = done.chart().series.find(({ label }) => label === "limit");
+  expect(limit?.points.slice(0, 4).map(({ y }) => y === undefined)).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(svg()).not.toMatch(/10M|9,?999,?999/);
 });

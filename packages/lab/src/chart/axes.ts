@@ -1,13 +1,13 @@
 import type { Axis } from "./chart.ts";
-import { element, fitText, textElement } from "./markup.ts";
+import { element, textElement } from "./markup.ts";
 import type { Attributes } from "./markup.ts";
-import { FONT_SIZE, INK } from "./palette.ts";
+import { FONT, INK } from "./palette.ts";
 import type { Place, Plot } from "./plot.ts";
 
-/** Between an axis and its tick labels. */
+/** Pixels between an axis and its tick labels. */
 const LABEL_GAP = 8;
 
-/** Grid lines, the line of zero, and the labels of y. */
+/** Horizontal grid lines, the line of zero, and the tick labels of y. */
 export function rowsMarkup(plot: Plot, place: Place): string[] {
   return plot.y.ticks.flatMap(({ value, label }) => {
     const y = place.y(value);
@@ -18,14 +18,14 @@ export function rowsMarkup(plot: Plot, place: Place): string[] {
   });
 }
 
-/** Grid lines that lead the eye from one panel to the next. */
+/** Vertical grid lines, which connect the panels. */
 export function columnsMarkup(plot: Plot, place: Place): string[] {
   return plot.x.ticks.map(({ value }) =>
     element("path", { d: `M${pixel(place.x(value))} 0v${place.height}`, stroke: INK.grid }),
   );
 }
 
-/** The ticks and labels of x. */
+/** The ticks and tick labels of x. */
 export function footMarkup(plot: Plot, place: Place): string[] {
   return plot.x.ticks.flatMap(({ value, label }) => {
     const x = place.x(value);
@@ -46,10 +46,10 @@ function pixel(position: number): number {
 }
 
 function tickLabel(label: string, attributes: Attributes): string {
-  return textElement(label, { ...attributes, fill: INK.text, "font-size": FONT_SIZE.label });
+  return textElement(label, { ...attributes, fill: INK.text, "font-size": FONT.label.size });
 }
 
-export function axisTitle(axis: Axis, width: number): string {
-  const title = axis.unit === undefined ? axis.label : `${axis.label} (${axis.unit})`;
-  return fitText(title, FONT_SIZE.label, width);
+/** The label with its unit. */
+export function axisTitle({ label, unit }: Axis): string {
+  return unit === undefined ? label : `${label} (${unit})`;
 }

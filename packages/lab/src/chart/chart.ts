@@ -1,16 +1,18 @@
-/** What a chart shows; how it looks is the writer's business. */
+/** What a chart shows; `renderSvg` decides how it looks. */
 export interface Chart extends Panel {
   readonly title: string;
-  /** One line under the title, such as the settings in force. */
+  /** Text under the title, such as the settings in force. */
   readonly subtitle?: string;
   readonly x: Axis;
-  /** Further panels over the same x, for what has another unit. Makes all of them lower. */
+  /** Further panels over the same x, for series with another unit. Makes all panels lower. */
   readonly below?: readonly Panel[];
+  /** Events, drawn as labelled vertical lines through all panels. */
+  readonly markers?: readonly Marker[];
 }
 
 /** Series that share a unit, and so an axis. */
 export interface Panel {
-  /** Always shows zero, so that heights can be compared. */
+  /** Always includes zero, so that heights can be compared. */
   readonly y: Axis;
   readonly series: readonly Series[];
 }
@@ -18,24 +20,33 @@ export interface Panel {
 export interface Axis {
   readonly label: string;
   readonly unit?: string;
-  /** Where the axis ends. Values beyond are cut off at the edge, and said to be. */
+  /** Where the axis ends. Values above are cut off at the edge, and a note says so. */
   readonly max?: number;
+  /** The values are counts, such as members: ticks are whole numbers. Default: false. */
+  readonly isWhole?: boolean;
 }
 
 export interface Series {
   readonly label: string;
   /**
-   * `line`: between samples. `step`: a value holds until the next one. `bar`: an amount from its x
-   * on, as wide as the closest two x of its panel are apart, so that a bar stands under the step of
-   * the same x.
+   * `line`: straight between samples. `step`: a value holds until the next sample. `bar`: an amount
+   * from its x on, as wide as the smallest distance between two x of its panel, so that a bar stands
+   * under the step of the same x.
    */
   readonly shape: "line" | "step" | "bar";
-  /** In any order. */
+  /** In any order. Points with the same x keep their order: a line between them is vertical. */
   readonly points: readonly Point[];
 }
 
 export interface Point {
   readonly x: number;
-  /** A missing sample is a gap, drawn as one; so is a value that is not finite. */
+  /** `undefined` or a value that is not finite is a gap in the line. */
   readonly y: number | undefined;
+}
+
+/** An event at `x`, or from `x` to `until`. */
+export interface Marker {
+  readonly x: number;
+  readonly until?: number;
+  readonly label: string;
 }

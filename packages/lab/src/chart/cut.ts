@@ -4,7 +4,7 @@ import { formatNumber } from "./number-format.ts";
 import { strokeOf } from "./palette.ts";
 import type { Place, Plot } from "./plot.ts";
 
-/** Arrows closer than this would run into one another. */
+/** Pixels between arrows; closer ones would overlap and are left out. */
 const ARROW_DISTANCE = 14;
 
 /** An arrow at the upper edge for each stretch of each series that is cut off there. */

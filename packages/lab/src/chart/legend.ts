@@ -1,13 +1,14 @@
+import { BAR_OPACITY } from "./bars.ts";
 import type { Series } from "./chart.ts";
-import { BAR_OPACITY } from "./marks.ts";
-import { element, fitText, textElement, textWidth } from "./markup.ts";
-import { FONT_SIZE, INK, strokeOf } from "./palette.ts";
+import { element, textElement } from "./markup.ts";
+import { FONT, INK, strokeOf } from "./palette.ts";
 import type { Stroke } from "./palette.ts";
+import { fitText, textWidth } from "./text-width.ts";
 
 const SWATCH_WIDTH = 18;
 const SWATCH_GAP = 7;
 const ENTRY_GAP = 22;
-/** Of a row of entries. */
+/** Height of a row of entries. */
 export const LEGEND_ROW = 20;
 
 export interface Legend {
@@ -19,23 +20,42 @@ export interface Legend {
 export function legendOf(series: readonly Series[], width: number): Legend {
   let [left, top] = [0, 0];
   const entries: string[] = [];
-  for (const [index, { label, shape }] of series.entries()) {
-    const text = fitText(label, FONT_SIZE.label, width - SWATCH_WIDTH - SWATCH_GAP);
-    const entryWidth = SWATCH_WIDTH + SWATCH_GAP + textWidth(text, FONT_SIZE.label);
+  for (const { label, shape, stroke } of inReadingOrder(series)) {
+    const text = fitText(label, FONT.label, width - SWATCH_WIDTH - SWATCH_GAP);
+    const entryWidth = SWATCH_WIDTH + SWATCH_GAP + textWidth(text, FONT.label);
     if (left > 0 && left + entryWidth > width) [left, top] = [0, top + LEGEND_ROW];
     const middle = top + LEGEND_ROW / 2;
     entries.push(
-      swatch(shape, strokeOf(index), { left, middle }),
+      swatch(shape, stroke, { left, middle }),
       textElement(text, {
         x: left + SWATCH_WIDTH + SWATCH_GAP,
         y: middle + 4,
         fill: INK.title,
-        "font-size": FONT_SIZE.label,
+        "font-size": FONT.label.size,
       }),
     );
-    left += entryWidth + ENTRY_GAP;
+    left += Math.ceil(entryWidth + ENTRY_GAP);
   }
   return { markup: entries.join("\n"), height: entries.length === 0 ? 0 : top + LEGEND_ROW };
+}
+
+interface Entry {
+  readonly label: string;
+  readonly shape: Series["shape"];
+  readonly stroke: Stroke;
+  /** The value at the right edge; -Infinity for a line that ends before. */
+  readonly lastY: number;
+}
+
+/** Bars as given, then lines from top to bottom as they end at the right edge of the plot. */
+function inReadingOrder(series: readonly Series[]): Entry[] {
+  const entries = series.map(({ label, shape, points }, index): Entry => {
+    const lastY = points.at(-1)?.y ?? -Infinity;
+    return { label, shape, stroke: strokeOf(index), lastY };
+  });
+  const bars = entries.filter(({ shape }) => shape === "bar");
+  const lines = entries.filter(({ shape }) => shape !== "bar");
+  return [...bars, ...lines.toSorted((a, b) => (a.lastY === b.lastY ? 0 : b.lastY - a.lastY))];
 }
 
 function swatch(
@@ -54,7 +74,7 @@ function swatch(
     });
   }
   const half = SWATCH_WIDTH / 2;
-  const path = shape === "line" ? `v0h${SWATCH_WIDTH}` : `v4h${half}v-8h${half}`;
+  const path = shape === "line" ? `h${SWATCH_WIDTH}` : `v4h${half}v-8h${half}`;
   return element("path", {
     d: `M${at.left} ${at.middle}${path}`,
     fill: "none",

@@ -15,7 +15,7 @@ const SUFFIX_FROM = 10_000;
 /** The labels of an axis: one unit for all of them, and as many decimals as their step needs. */
 export function formatTicks(ticks: readonly number[]): string[] {
   const step = (ticks[1] ?? 1) - (ticks[0] ?? 0);
-  // The difference of two decimals is rarely the decimal it should be.
+  // The difference of two decimal fractions has rounding errors in its last digits.
   const exponent = exponentOf(Number(step.toPrecision(3)));
   const sizeMax = ticks.reduce((most, tick) => Math.max(most, Math.abs(tick)), 0);
   return ticks.map((tick) => formatInUnit(tick, sizeMax, exponent));
@@ -24,7 +24,7 @@ export function formatTicks(ticks: readonly number[]): string[] {
 /** One number within a text, to three digits or to the whole number below 10,000. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);
-  // What no power of ten is small enough to divide by; axes clamp it too.
+  // Powers of ten below 1e-300 cannot be divided by; axes clamp such values too.
   if (size < 1e-300) return "0";
   const formatted = formatInUnit(value, size, exponentOf(size) - 2);
   return formatted.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");

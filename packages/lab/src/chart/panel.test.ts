@@ -104,7 +104,7 @@ test("the same x stands at the same place in every panel, however wide the label
       const drawn = drawnIn(renderSvg(chartOf(panel, ...below)));
       expect(new Set(drawn.map(({ left }) => left)).size).toBe(1);
       const from = Math.min(...starts.map(({ x }) => x));
-      const end = Number(/L(\S+) /.exec(drawn[0]?.paths[0] ?? "")?.[1]);
+      const end = Number(/[LH]([\d.]+)/.exec(drawn[0]?.paths[0] ?? "")?.[1]);
       for (const [index, { x }] of starts.entries()) {
         const expected = (end * (x - from)) / (20 - from);
         expect(startOf(drawn[index]?.paths[0])).toBeCloseTo(expected, 1);

@@ -1,49 +1,60 @@
 import { columnsMarkup, footMarkup, rowsMarkup } from "./axes.ts";
+import { barMark, barPlaces } from "./bars.ts";
 import { cutArrows } from "./cut.ts";
+import { linesMarkup } from "./lines.ts";
+import { markerLabelsMarkup, markersMarkup } from "./markers.ts";
+import type { MarkerLabel, PlacedMarker } from "./markers.ts";
 import { element, textElement } from "./markup.ts";
-import { barMark, barPlaces, lineMark, stepMark } from "./marks.ts";
-import { FONT_SIZE, INK, strokeOf } from "./palette.ts";
+import { FONT, INK, strokeOf } from "./palette.ts";
 import type { Place, Plot } from "./plot.ts";
 
-/** Lines along an edge and dots on it are drawn whole. */
+/** Pixels beyond the plot that data may cover, so that lines along an edge are drawn whole. */
 const EDGE = 3;
 
-/** What a panel shows of the x axis that all panels share. */
+/** What a panel shows of what all panels share. */
 export interface PanelLook {
   readonly hasColumns: boolean;
   readonly hasFoot: boolean;
+  readonly markers: readonly PlacedMarker[];
+  /** Empty for all panels but the uppermost. */
+  readonly markerLabels: readonly MarkerLabel[];
 }
 
 /** The axes and the data, with the upper left corner of the plot as the origin. */
 export function panelMarkup(plot: Plot, place: Place, look: PanelLook): string[] {
-  const marks = data(plot, place);
+  const marks = [...bars(plot, place), ...linesMarkup(plot, place), ...cutArrows(plot, place)];
   return [
     // Beneath the rows, so that the line of zero is whole.
     ...(look.hasColumns ? columnsMarkup(plot, place) : []),
     ...rowsMarkup(plot, place),
     ...(look.hasFoot ? footMarkup(plot, place) : []),
+    ...markersMarkup(look.markers, place.height, look.markerLabels),
+    ...markerLabelsMarkup(look.markerLabels),
     clipped(place, marks),
-    ...(marks.length === 0 ? [emptyNote(place)] : []),
+    ...(hasValue(plot) ? [] : [emptyNote(place)]),
   ];
 }
 
-/** Bars lie behind everything else. */
-function data(plot: Plot, place: Place): string[] {
+function bars(plot: Plot, place: Place): string[] {
   const slotWidth = place.x(plot.x.range.from + plot.slot) - place.x(plot.x.range.from);
-  const bars = barPlaces(plot.series, slotWidth);
-  const back: string[] = [];
-  const front: string[] = [];
-  for (const [index, { shape, points }] of plot.series.entries()) {
-    const stroke = strokeOf(index);
-    const bar = bars[back.length];
-    if (shape === "bar" && bar !== undefined) back.push(barMark(points, place, { stroke, bar }));
-    if (shape === "step") front.push(stepMark(points, place, { stroke, slot: plot.slot }));
-    if (shape === "line") front.push(lineMark(points, place, stroke));
-  }
-  return [...back, ...front, ...cutArrows(plot, place)].filter((mark) => mark !== "");
+  const places = barPlaces(plot.series, slotWidth);
+  return plot.series
+    .map((series, index) => ({ ...series, stroke: strokeOf(index) }))
+    .filter(({ shape }) => shape === "bar")
+    .map(({ points, stroke }, rank) => {
+      const bar = places[rank];
+      return bar === undefined ? "" : barMark(points, place, { stroke, bar });
+    })
+    .filter((mark) => mark !== "");
 }
 
-/** An inner document clips without an id, which would clash with that of a second chart in a page. */
+function hasValue(plot: Plot): boolean {
+  return plot.series.some(({ points }) => points.some(({ y }) => y !== undefined));
+}
+
+/**
+ * An inner document clips without an id, which would clash with that of a second chart in a page.
+ */
 function clipped(place: Place, children: readonly string[]): string {
   const [width, height] = [place.width + 2 * EDGE, place.height + 2 * EDGE];
   const viewBox = `${-EDGE} ${-EDGE} ${width} ${height}`;
@@ -55,7 +66,7 @@ function emptyNote(place: Place): string {
     x: place.width / 2,
     y: place.height / 2,
     fill: INK.text,
-    "font-size": FONT_SIZE.subtitle,
+    "font-size": FONT.subtitle.size,
     "text-anchor": "middle",
   });
 }

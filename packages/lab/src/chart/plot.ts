@@ -1,7 +1,9 @@
 import type { Axis, Chart, Panel, Point, Series } from "./chart.ts";
 import { formatTicks } from "./number-format.ts";
+import { FONT } from "./palette.ts";
 import { linearScale, spreadRange, ticksOver } from "./scale.ts";
 import type { Range, Scale } from "./scale.ts";
+import { textWidth } from "./text-width.ts";
 import { thinPoints } from "./thinning.ts";
 
 /** A panel's data in order, thinned, and with the ranges of values its axes show. */
@@ -9,7 +11,7 @@ export interface Plot {
   readonly x: PlotAxis;
   readonly y: PlotAxis;
   readonly series: readonly Series[];
-  /** How long the last step holds and the room for the bars of one x, as a distance of x. */
+  /** Distance of x that the last step holds and that the bars of one x share. */
   readonly slot: number;
 }
 
@@ -32,15 +34,16 @@ export interface Place {
   readonly y: Scale;
 }
 
-/** Fewer if their labels are long. */
+/** Most ticks of x: the first number whose labels have room. */
 const X_TICKS_MAX = [10, 7, 5] as const;
-const X_LABELS_LENGTH_MAX = 70;
+/** Pixels from one label of x to the next, at least. */
+const X_LABEL_GAP = 18;
 const Y_TICKS_MAX = 7;
 
-/** The panels from top to bottom. */
-export function plotsOf(chart: Chart): Plot[] {
+/** The panels from top to bottom, for a plot about `width` pixels wide. */
+export function plotsOf(chart: Chart, width: number): Plot[] {
   const panels = [chart, ...(chart.below ?? [])].map(orderPanel);
-  const x = xAxisOf(panels, chart.x);
+  const x = xAxisOf(panels, chart, width);
   return panels.map((panel) => {
     const series = panel.series.map((one) => ({ ...one, points: thinPoints(one.points, x.range) }));
     const slot = panel.distance ?? (x.range.to - x.range.from) / 10;
@@ -49,7 +52,7 @@ export function plotsOf(chart: Chart): Plot[] {
 }
 
 interface OrderedPanel extends Panel {
-  /** The least between two x of a series; undefined if there are no two. */
+  /** Smallest distance between two x of a step or bar series; undefined if there are no two. */
   readonly distance: number | undefined;
 }
 
@@ -68,7 +71,7 @@ export function placeIn(plot: Plot, width: number, height: number): Place {
 }
 
 function orderPoints(points: readonly Point[]): readonly Point[] {
-  // Nearly always so, and a copy of a million points is most of the time a chart takes.
+  // Points are nearly always in order, and copying a million of them takes longer than all the rest.
   if (points.every(isInOrder)) return points;
   return points
     .filter(({ x }) => Number.isFinite(x))
@@ -93,7 +96,11 @@ function distanceMin(series: readonly Series[]): number | undefined {
   return Number.isFinite(least) ? least : undefined;
 }
 
-function xAxisOf(panels: readonly OrderedPanel[], axis: Axis): PlotAxis {
+function xAxisOf(
+  panels: readonly OrderedPanel[],
+  { x: axis, markers = [] }: Chart,
+  width: number,
+): PlotAxis {
   let [from, to] = [Infinity, -Infinity];
   for (const { series, distance = 0 } of panels) {
     for (const { shape, points } of series) {
@@ -101,11 +108,13 @@ function xAxisOf(panels: readonly OrderedPanel[], axis: Axis): PlotAxis {
       to = Math.max(to, (points.at(-1)?.x ?? -Infinity) + (shape === "line" ? 0 : distance));
     }
   }
+  for (const { x } of markers)
+    if (Number.isFinite(x)) [from, to] = [Math.min(from, x), Math.max(to, x)];
   if (from > to) [from, to] = [0, 0];
   const range = spreadRange({ from, to: endOf(axis, from) ?? to });
 
-  const choices = X_TICKS_MAX.map((countMax) => labelTicks(ticksOver(range, countMax)));
-  const ticks = choices.find(isRoomy) ?? choices.at(-1) ?? [];
+  const choices = X_TICKS_MAX.map((countMax) => labelTicks(ticksFor(axis, range, countMax)));
+  const ticks = choices.find((each) => isRoomy(each, width)) ?? choices.at(-1) ?? [];
   return {
     axis,
     range,
@@ -122,7 +131,7 @@ function yAxisOf(series: readonly Series[], axis: Axis): PlotAxis {
   }
   const end = endOf(axis, from);
   const range = spreadRange({ from, to: end ?? to });
-  const values = ticksOver(range, Y_TICKS_MAX);
+  const values = ticksFor(axis, range, Y_TICKS_MAX);
   const top = end === undefined ? (values.at(-1) ?? range.to) : range.to;
   return {
     axis,
@@ -131,11 +140,19 @@ function yAxisOf(series: readonly Series[], axis: Axis): PlotAxis {
   };
 }
 
-function isRoomy(ticks: readonly Tick[]): boolean {
-  return ticks.reduce((length, { label }) => length + label.length + 1, 0) <= X_LABELS_LENGTH_MAX;
+function ticksFor({ isWhole = false }: Axis, range: Range, countMax: number): number[] {
+  return ticksOver(range, countMax, isWhole ? 1 : 0);
 }
 
-/** An axis cannot end before it begins; such a `max` is no help and left aside. */
+function isRoomy(ticks: readonly Tick[], width: number): boolean {
+  const needed = ticks.reduce(
+    (sum, { label }) => sum + textWidth(label, FONT.label) + X_LABEL_GAP,
+    0,
+  );
+  return needed <= width;
+}
+
+/** A `max` at or below the start of the axis is ignored. */
 function endOf(axis: Axis, from: number): number | undefined {
   return axis.max !== undefined && axis.max > from ? axis.max : undefined;
 }

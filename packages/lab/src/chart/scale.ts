@@ -3,16 +3,24 @@ export interface Range {
   readonly to: number;
 }
 
-/** Beyond this the difference of two values could overflow; below its inverse, a division. */
+/**
+ * Largest value drawn. Differences of larger ones could overflow, as could divisions by values
+ * below 1 ÷ this.
+ */
 const MAGNITUDE_MAX = 1e300;
 
-/** Ranges narrower than this part of their values would need more digits than a number has. */
+/**
+ * Smallest range, as a part of its values. Ticks of narrower ones would need more digits than a
+ * double has.
+ */
 const SPAN_MIN = 1e-9;
 
-/** Where values go on the canvas. */
+/** Maps a value to pixels. */
 export type Scale = (value: number) => number;
 
-/** Renderers calculate in single precision; this is far outside any canvas and safe for them. */
+/**
+ * Bound of a coordinate: far outside any canvas, and exact in the single precision of renderers.
+ */
 const PIXELS_MAX = 100_000;
 
 export function linearScale(values: Range, pixels: Range): Scale {
@@ -39,26 +47,26 @@ function clampMagnitude(value: number): number {
 }
 
 /**
- * Evenly spaced round numbers that cover `range`, at least three if `countMax` is five or more.
- * `range` must come from `spreadRange`.
+ * Evenly spaced round numbers that cover `range`, at least `stepMin` apart. At least three if
+ * `countMax` is five or more and `stepMin` allows it. `range` must come from `spreadRange`.
  */
-export function ticksOver(range: Range, countMax: number): number[] {
+export function ticksOver(range: Range, countMax: number, stepMin = 0): number[] {
   let exponent = exponentOf((range.to - range.from) / countMax);
   for (;;) {
     for (const digit of [1, 2, 5]) {
       const step = Number(`${digit}e${exponent}`);
       const first = Math.floor(range.from / step);
       const count = Math.ceil(range.to / step) - first + 1;
-      // Rounding to what a number surely holds turns 0.30000000000000004 into 0.3.
+      // Rounding to 15 digits turns 0.30000000000000004 into 0.3.
       const tickAt = (_: unknown, index: number): number =>
         Number(((first + index) * step).toPrecision(15));
-      if (count <= countMax) return Array.from({ length: count }, tickAt);
+      if (step >= stepMin && count <= countMax) return Array.from({ length: count }, tickAt);
     }
     exponent += 1;
   }
 }
 
-/** The power of ten of the first digit; exact, which a rounded logarithm is not. */
+/** The power of ten of the first digit. Exact, unlike ⌊log10⌋. */
 export function exponentOf(value: number): number {
   return Number(value.toExponential().split("e")[1]);
 }

@@ -50,8 +50,12 @@ const anySeries = fc.record({
   points: fc.array(anyPoint, { maxLength: 12 }),
 });
 const anyAxis = fc.record(
-  { label: fc.constant("an axis"), max: finite },
+  { label: fc.constant("an axis"), max: finite, isWhole: fc.boolean() },
   { requiredKeys: ["label"] },
+);
+const anyMarker = fc.record(
+  { x: finite, label: fc.constant("an event"), until: finite },
+  { requiredKeys: ["x", "label"] },
 );
 const anyPanel = { y: anyAxis, series: fc.array(anySeries, { maxLength: 9 }) };
 const anyChart: fc.Arbitrary<Chart> = fc.record(
@@ -60,18 +64,19 @@ const anyChart: fc.Arbitrary<Chart> = fc.record(
     x: anyAxis,
     ...anyPanel,
     below: fc.array(fc.record(anyPanel), { maxLength: 3 }),
+    markers: fc.array(anyMarker, { maxLength: 9 }),
   },
   { requiredKeys: ["title", "x", "y", "series"] },
 );
 
 test("any finite data gives a well-formed document of finite numbers", () => {
   fc.assert(
-    fc.property(anyChart, (chart) => {
-      const svg = renderSvg(chart);
+    fc.property(anyChart, fc.integer({ min: 100, max: 2000 }), (chart, width) => {
+      const svg = renderSvg(chart, { width });
       expect(faultOf(svg)).toBeUndefined();
       expect(svg).not.toMatch(/NaN|Infinity|undefined/);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -134,9 +139,15 @@ test("a step holds its value until the next sample, a gap, or for one more step 
   ]);
 });
 
-test("a bar of nothing is drawn, a gap is not", () => {
-  const [path = ""] = pathsOf(renderSvg(chartOf("bar", pointsOf(0, undefined, 0, 5))));
-  expect(path.match(/M/g)).toHaveLength(3);
+test("a bar of zero is not drawn, and any other is at least a pixel high", () => {
+  const [path = ""] = pathsOf(renderSvg(chartOf("bar", pointsOf(0, undefined, 1, 5_000))));
+  const bars = Array.from(path.matchAll(/M\S+ ([\d.]+)V([\d.]+)/g), ([, zero, top]) => [
+    Number(zero),
+    Number(top),
+  ]);
+  expect(bars).toHaveLength(2);
+  const [[zero = NaN, top = NaN] = []] = bars;
+  expect(zero - top).toBe(1);
 });
 
 test("bars of several series stand side by side, behind every line", () => {
@@ -150,8 +161,8 @@ test("bars of several series stand side by side, behind every line", () => {
 });
 
 test("values beyond the end of an axis are marked and named", () => {
-  const svg = renderSvg(chartOf("step", pointsOf(9_999_999, 38, 5_000, 9_765), 6_000));
-  expect(svg).toContain(">▲ a label above 6,000 cut off, up to 10M</text>");
+  const svg = renderSvg(chartOf("step", pointsOf(7_500, 38, 5_000, 9_765), 6_000));
+  expect(svg).toContain(">▲ a label above 6,000 cut off, up to 9,765</text>");
   expect(pathsOf(svg)[1]?.match(/M/g)).toHaveLength(2);
   const late = renderSvg({ ...chartOf("line", pointsOf(1, 2, 3)), x: { label: "time", max: 1.5 } });
   expect(late).toContain(">time beyond 1.5 cut off</text>");
@@ -179,4 +190,48 @@ test("a million points make a small file", () => {
   for (const shape of ["line", "step", "bar"] as const) {
     expect(renderSvg(chartOf(shape, points)).length).toBeLessThan(100_000);
   }
+});
+
+test("every colour has one for dark pages", () => {
+  const shapes = ["line", "bar", "step"] as const;
+  const series = Array.from({ length: 30 }, (_, index) => ({
+    label: `s${index}`,
+    shape: shapes[index % 3] ?? "line",
+    points: pointsOf(index, 3),
+  }));
+  const markers = [{ x: 1, label: "an event", until: 2 }];
+  const svg = renderSvg({ ...chartOf("line", []), series, markers });
+  const used = Array.from(svg.matchAll(/ (fill|stroke)="(#\w+)"/g), ([, paint, colour]) => {
+    return `[${paint}="${colour}"]{${paint}:#`;
+  });
+  expect(used.length).toBeGreaterThan(30);
+  for (const rule of new Set(used)) expect(svg).toContain(`.sluice-chart ${rule}`);
+});
+
+test("lines stand in the legend in the order in which they end at the right edge, bars before them", () => {
+  const ends = { low: 1, high: 9, middle: 5 };
+  const series: Series[] = Object.entries(ends).map(([label, y]) => ({
+    label,
+    shape: "line",
+    points: pointsOf(4, y),
+  }));
+  const gone: Series = { label: "gone", shape: "step", points: pointsOf(8, undefined) };
+  const bar: Series = { label: "bar", shape: "bar", points: pointsOf(0, 0) };
+  const svg = renderSvg({ ...chartOf("line", []), series: [gone, ...series, bar] });
+  const names = Array.from(
+    svg.matchAll(/>(low|high|middle|gone|bar)<\/text>/g),
+    ([, name]) => name,
+  );
+  expect(names).toEqual(["bar", "high", "middle", "low", "gone"]);
+});
+
+test("an axis of whole values has whole ticks", () => {
+  const chart = chartOf("step", pointsOf(1, 2, 1));
+  const svg = renderSvg({
+    ...chart,
+    x: { label: "n", isWhole: true },
+    y: { label: "members", isWhole: true },
+  });
+  expect(svg).not.toMatch(/>\d+\.\d+<\/text>/);
+  expect(renderSvg(chart)).toMatch(/>\d+\.\d+<\/text>/);
 });

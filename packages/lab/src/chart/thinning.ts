@@ -3,17 +3,17 @@ import type { Range } from "./scale.ts";
 
 const POINTS_MAX = 2_000;
 
-/** Four points of each are kept, and a column is about as wide as the line drawn through it. */
+/** Columns of the plot. Four points of each are kept; a column is about as wide as a line. */
 const COLUMNS = POINTS_MAX / 4;
 
 /**
- * What can be seen of `points`, which are in order of x: of each column of the plot the first, the
- * lowest, the highest and the last, and the gaps that begin or end there.
+ * The points that make a visible difference: in each column of the plot the first, the lowest, the
+ * highest and the last one, and gaps at its ends. `points` must be in order of x.
  */
 export function thinPoints(points: readonly Point[], range: Range): readonly Point[] {
   if (points.length <= POINTS_MAX) return points;
   const perValue = COLUMNS / (range.to - range.from);
-  // What lies beyond the axis is one more column, so that lines still leave the plot where they do.
+  // Points beyond the axis form one more column, so that lines leave the plot at the right place.
   const columnOf = (point: Point): number =>
     Math.min(COLUMNS, Math.floor((point.x - range.from) * perValue));
 

@@ -2,6 +2,7 @@ import { TokenBucket } from "@sluice/core";
 import type { TokenBucketOptions } from "@sluice/core";
 import { VirtualClock } from "@sluice/core/testing";
 import * as v from "valibot";
+import type { Marker, Point } from "../chart/chart.ts";
 import { list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Run } from "../scenario/kind.ts";
@@ -19,8 +20,10 @@ type Operation =
 
 type Answer = number | boolean | undefined;
 
-/** Steps that are run, repeats unrolled: enough for long runs, few enough to hold their rows. */
+/** Steps of a run, repeats unrolled. More would need gigabytes for their rows. */
 const MAX_STEPS = 5_000_000;
+/** Charts of runs from this length on count seconds instead of milliseconds. */
+const SECONDS_FROM_MS = 10_000;
 
 const OPERATIONS: Readonly<Record<Operation["op"], v.GenericSchema<unknown, Step>>> = {
   tokens: map({ op: v.literal("tokens") }),
@@ -33,7 +36,7 @@ const OPERATIONS: Readonly<Record<Operation["op"], v.GenericSchema<unknown, Step
 
 const unknownOperation = map({ op: oneOf(...(Object.keys(OPERATIONS) as Operation["op"][])) });
 
-/** Chosen by the keys that a step has, so that an error speaks of that one form of step. */
+/** Chosen by the keys that a step has, so that an error is about that one form of step. */
 const stepSchema: v.GenericSchema<unknown, Step> = v.lazy((value) => {
   if (typeof value !== "object" || value === null) return advance;
   if ("repeat" in value) return repeated;
@@ -70,8 +73,10 @@ export const bucketKind: Kind = defineKind(
   ({ bucket: options, steps: program, title }): Run => {
     const rows: { step: number; op: string; value: number | boolean }[] = [];
     const trial = new Trial(options);
-    trial.play(program, (op, value) => {
-      if (value !== undefined) rows.push({ step: trial.step, op, value });
+    trial.play(program, {
+      onOperation: ({ op }, value) => {
+        if (value !== undefined) rows.push({ step: trial.step, op, value });
+      },
     });
     return {
       rows,
@@ -80,18 +85,29 @@ export const bucketKind: Kind = defineKind(
         { name: "op", cell: (row) => rows[row]?.op ?? "" },
         { name: "value", cell: (row) => String(rows[row]?.value) },
       ],
-      chart: () => ({
-        title: title || "Token bucket",
-        subtitle: `${options.rate} tokens per ${options.periodMs ?? 1000} ms`,
-        x: { label: "time", unit: "ms" },
-        y: { label: "balance", unit: "tokens" },
-        series: [{ label: "balance", shape: "step", points: balances(options, program) }],
-      }),
+      chart: () => {
+        const isLong = trial.clock.now() >= SECONDS_FROM_MS;
+        const { points, markers } = traceBalance(options, program, isLong ? 1000 : 1);
+        return {
+          title: title || "Token bucket",
+          subtitle: `${options.rate} tokens per ${options.periodMs ?? 1000} ms, capacity ${trial.bucket.capacity}`,
+          x: { label: "time", unit: isLong ? "s" : "ms" },
+          y: { label: "balance", unit: "tokens" },
+          series: [{ label: "balance", shape: "line", points }],
+          markers,
+        };
+      },
     };
   },
 );
 
-/** A bucket and the clock it stands by. */
+interface Observer {
+  /** Time has passed since `fromMs`. */
+  readonly onAdvance?: (fromMs: number) => void;
+  readonly onOperation: (operation: Operation, answer: Answer) => void;
+}
+
+/** A bucket and its clock. */
 class Trial {
   readonly clock = new VirtualClock();
   readonly bucket: TokenBucket;
@@ -102,15 +118,18 @@ class Trial {
     this.bucket = new TokenBucket(this.clock, options);
   }
 
-  play(program: readonly Step[], onOperation: (op: string, answer: Answer) => void): void {
+  play(program: readonly Step[], observer: Observer): void {
     for (const step of program) {
       if ("repeat" in step) {
-        for (let i = 0; i < step.repeat; i++) this.play(step.steps, onOperation);
+        for (let i = 0; i < step.repeat; i++) this.play(step.steps, observer);
         continue;
       }
       this.step++;
-      if ("advanceMs" in step) this.clock.advance(step.advanceMs);
-      else onOperation(step.op, this.#perform(step));
+      if ("advanceMs" in step) {
+        const fromMs = this.clock.now();
+        this.clock.advance(step.advanceMs);
+        observer.onAdvance?.(fromMs);
+      } else observer.onOperation(step, this.#perform(step));
     }
   }
 
@@ -134,22 +153,60 @@ class Trial {
   }
 }
 
-/** The balance after every operation, nothing held back by the resolution. */
-function balances(
+/** The balance over time, and where the rate changed. */
+interface Curve {
+  readonly points: readonly Point[];
+  readonly markers: readonly Marker[];
+}
+
+/**
+ * Traced with a second bucket, because looking at a bucket refills it and moves its resolution
+ * window. The second one has a resolution of 0, so the curve also shows what the first holds back.
+ */
+function traceBalance(
   options: TokenBucketOptions,
   program: readonly Step[],
-): { x: number; y: number }[] {
-  // Looking at a bucket refills it, which moves its resolution window; so a second run is looked at.
+  unitMs: number,
+): Curve {
   const trial = new Trial({ ...options, resolutionMs: 0 });
-  const points = [{ x: 0, y: trial.bucket.tokens() }];
-  trial.play(program, () => points.push({ x: trial.clock.now(), y: trial.bucket.tokens() }));
-  return points;
+  const { clock, bucket } = trial;
+  const { periodMs = 1000 } = options;
+  const points: Point[] = [];
+  const markers: Marker[] = [];
+  let { rate } = options;
+  let tokens = bucket.tokens();
+  /** The balance with the part of a token that is still on its way: `tokens` is whole. */
+  let level = tokens;
+  const note = (atMs: number, y: number): void => {
+    points.push({ x: atMs / unitMs, y });
+  };
+  note(0, level);
+  trial.play(program, {
+    onAdvance: (fromMs) => {
+      const { capacity } = bucket;
+      const grown = level + ((clock.now() - fromMs) * rate) / periodMs;
+      tokens = bucket.tokens();
+      if (level < capacity && grown > capacity)
+        note(fromMs + ((capacity - level) * periodMs) / rate, capacity);
+      level = grown >= tokens + 1 ? tokens : grown;
+      note(clock.now(), level);
+    },
+    onOperation: (operation) => {
+      const before = tokens;
+      tokens = bucket.tokens();
+      if (tokens !== before) note(clock.now(), (level += tokens - before));
+      if (operation.op !== "setRate") return;
+      ({ rate } = operation);
+      markers.push({ x: clock.now() / unitMs, label: `rate ${rate}` });
+    },
+  });
+  return { points, markers };
 }
 
 function countSteps(program: readonly Step[]): number {
   let count = 0;
   for (const step of program) {
-    // A round counts too: a repeat of nothing takes its time.
+    // A round counts as a step too, because a repeat of no steps also takes time.
     count += "repeat" in step ? step.repeat * (1 + countSteps(step.steps)) : 1;
   }
   return count;

@@ -1,7 +1,8 @@
 import { createBusyThrottle, LIMIT_MAX, proseRule, tableRule } from "@sluice/core";
 import type { BusyRule } from "@sluice/core";
 import * as v from "valibot";
-import { EventLoop } from "../sim/event-loop.ts";
+import { EventLoop } from "../simulation/engine/event-loop.ts";
+import type { Point } from "../chart/chart.ts";
 import { oneOf } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
@@ -17,20 +18,22 @@ interface BusyRow {
   readonly limit: number;
 }
 
-/** Seconds of the document's simulation: the last busy one, and the last to recover in. */
+/**
+ * The document's simulation: busy answers come in seconds 1 to 9, the limit recovers from 11 to 30.
+ */
 const BUSY_UNTIL = 9;
 const RECOVERY_UNTIL = 30;
-/** Left out between the two; the speed of a recovery is counted from here. */
+/** The document skips this second and counts the speed of a recovery from it. */
 const RECOVERY_BASE = 10;
 
-/** With rule sluice: requests in a run, and the time from each to its answer. */
+/** With rule sluice: most requests in a run, and the time from each to its answer. */
 const MAX_REQUESTS = 50_000_000;
 const RESPONSE_MS = 50;
 const SECOND_MS = 1000;
 
 interface Outcome {
   readonly rows: BusyRow[];
-  /** Undefined if it did not recover in time. */
+  /** Undefined if something was still throttled in second 30. */
   readonly convergedAt: number | undefined;
 }
 
@@ -61,19 +64,19 @@ export const busyKind: Kind = defineKind(
         time: convergedAt ?? null,
         speed: speed ?? null,
       },
-      columns: columns.map((name) => ({ name, cell: (row) => String(rows[row]?.[name]) })),
+      columns: columns.map((name) => ({ name, cell: (row) => cellOf(rows[row], name) })),
       closing:
         convergedAt === undefined
           ? "failed to converge"
           : `converged at time=${convergedAt}, speed=${speed}`,
       chart: () => ({
         title: title || "Busy throttle",
-        subtitle: `${settings}; busy until second ${BUSY_UNTIL}`,
+        subtitle: `${settings}; the limit is drawn while there is one`,
         x: { label: "time", unit: "s" },
         y: {
           label: "requests",
           unit: "per second",
-          // The limit starts far above any traffic; what matters is where it meets it.
+          // A limit recovers far beyond the traffic; what matters is where the two meet.
           max: 1.2 * Math.max(...rows.map(({ rps, throttled }) => rps + throttled), 1),
         },
         series: [
@@ -82,13 +85,14 @@ export const busyKind: Kind = defineKind(
           { label: "throttled", shape: "step", points: points(rows, "throttled") },
           { label: "limit", shape: "step", points: points(rows, "limit") },
         ],
+        markers: [{ x: BUSY_UNTIL + 1, label: "no busy answers from here" }],
       }),
     };
   },
   ({ rule, offered }) => (rule === "sluice" ? problemsOfSize(offered) : []),
 );
 
-/** The rule of ours sees every single request. */
+/** Rule sluice sees every single request, so their number is bounded. */
 function problemsOfSize(offered: Traffic): Problem[] {
   let requests = 0;
   for (let time = 1; time <= RECOVERY_UNTIL + 1; time++) requests += offered(time);
@@ -97,7 +101,7 @@ function problemsOfSize(offered: Traffic): Problem[] {
   return [{ path: ["offered"], message, isMissing: false }];
 }
 
-/** Open loop, as the document simulates: so many busy answers come whatever is sent. */
+/** The document's open loop: the number of busy answers does not depend on what was sent before. */
 function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic): Outcome {
   const rows: BusyRow[] = [];
   let limit: number = LIMIT_MAX;
@@ -112,7 +116,7 @@ function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic)
   let time = RECOVERY_BASE;
   while (throttled !== 0 && time <= RECOVERY_UNTIL) {
     time++;
-    // Not rounded here, unlike before: so the tables count.
+    // Not rounded, unlike in the loop above: the document's tables come out only this way.
     const sent = Math.min(offered(time), limit);
     throttled = offered(time) - sent;
     rows.push(truncated({ time, rps: sent, throttled, busy: 0, limit }));
@@ -122,8 +126,8 @@ function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic)
 }
 
 /**
- * The same for a throttle that sees requests, not seconds: they are spread over their second, the
- * first of each are those that get the busy answers, and answers come after 50 ms.
+ * The same for a throttle that sees requests instead of seconds: requests are spread evenly over
+ * their second, the first of each second get the busy answers, and answers come after 50 ms.
  */
 function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
   const rows: BusyRow[] = [];
@@ -133,7 +137,7 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
     const fromMs = rows.length * SECOND_MS;
     const untilMs = fromMs + SECOND_MS;
     let limit: number = LIMIT_MAX;
-    // After the answers that come at this very instant, and before the first request of the second.
+    // Runs after the answers due at this instant, and before the first request of the second.
     loop.at(fromMs, () => {
       ({ limit } = throttle.state(fromMs));
     });
@@ -153,7 +157,7 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
     loop.run(
       untilMs,
       () => {
-        // Nothing is decided between instants.
+        // Only events change anything.
       },
       () => false,
     );
@@ -181,6 +185,16 @@ function truncated(row: BusyRow): BusyRow {
   };
 }
 
-function points(rows: readonly BusyRow[], key: keyof BusyRow): { x: number; y: number }[] {
-  return rows.map((row) => ({ x: row.time, y: row[key] }));
+/** A limit of 9,999,999, as the document prints it, throttles nothing. */
+function isNoLimit(key: keyof BusyRow, value: number): boolean {
+  return key === "limit" && value >= LIMIT_MAX;
+}
+
+function cellOf(row: BusyRow | undefined, key: keyof BusyRow): string {
+  const value = row?.[key] ?? 0;
+  return isNoLimit(key, value) ? "no limit" : String(value);
+}
+
+function points(rows: readonly BusyRow[], key: keyof BusyRow): Point[] {
+  return rows.map((row) => ({ x: row.time, y: isNoLimit(key, row[key]) ? undefined : row[key] }));
 }

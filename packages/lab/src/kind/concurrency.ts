@@ -1,10 +1,15 @@
 import { FixedLimit, RfcLimit, SluiceLimit, VectorLimit } from "@sluice/core";
 import type { LimitAlgorithm, Random } from "@sluice/core";
 import * as v from "valibot";
-import { runConcurrency } from "../concurrency/simulation.ts";
-import type { SimulationResult } from "../concurrency/simulation.ts";
-import { concurrencyRows, concurrencyStats } from "../concurrency/stats.ts";
-import type { ConcurrencyRow, ConcurrencyStats } from "../concurrency/stats.ts";
+import { runConcurrency } from "../simulation/concurrency/run-concurrency.ts";
+import type { SimulationResult } from "../simulation/concurrency/run-concurrency.ts";
+import { concurrencyRows, concurrencyStats } from "../simulation/concurrency/concurrency-stats.ts";
+import type {
+  ConcurrencyRow,
+  ConcurrencyStats,
+} from "../simulation/concurrency/concurrency-stats.ts";
+import type { Chart, Point, Series } from "../chart/chart.ts";
+import { counted } from "../report/words.ts";
 import { field, list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
@@ -13,16 +18,19 @@ import { service } from "./service.ts";
 const MAX_LIMIT = 1_000_000;
 const MAX_CLIENTS = 1000;
 const MAX_REQUESTS = 20_000_000;
-/** Of requests that come by the interval: each is three events at least. */
+/**
+ * Requests that arrive by `intervalMs`. Each takes at least three of the 100 million events of a
+ * run.
+ */
 const MAX_OFFERED = 30_000_000;
-/** A shorter grid would be lost in rounding. */
+/** A finer grid would be lost in the rounding of instants. */
 const MIN_QUANTUM_MS = 0.001;
 const MAX_BACKOFFS = 1000;
 const MAX_SECONDS = 100_000;
-/** A run without a duration ends here if its requests are never all served. */
+/** End of a run without a duration whose requests are never all served. */
 const REQUESTS_MAX_S = 3600;
 
-/** Vector's: one more each time by the sum of the two before. */
+/** Vector's back-off, a Fibonacci sequence up to 30 s. */
 const FIBONACCI_MS = [1000, 2000, 3000, 5000, 8000, 13_000, 21_000, 30_000];
 
 const ALGORITHMS = ["sluice", "vector", "rfc"] as const;
@@ -45,7 +53,7 @@ const DEFAULTS: Settings = {
   maxConcurrencyLimit: 200,
 };
 
-/** Clients that have more to send than a service can take, behind adaptive limits. */
+/** Clients with more to send than a service can take, each behind an adaptive limit. */
 export const concurrencyKind: Kind = defineKind(
   {
     algorithm: v.optional(algorithm(), "sluice"),
@@ -79,7 +87,7 @@ export const concurrencyKind: Kind = defineKind(
     const result = runConcurrency({
       seed,
       timerQuantumMs: scenario.timerQuantumMs,
-      createService: scenario.service,
+      createService: scenario.service.create,
       createAlgorithm: (random) => createAlgorithm(chosen, settings, random),
       load: {
         clients: client.clients,
@@ -91,8 +99,14 @@ export const concurrencyKind: Kind = defineKind(
       },
       retry: { ...client, layering },
     });
-    const subtitle = `${named(chosen)}, ${layering}, ${client.clients} client(s)`;
-    return toRun(result, title || "Adaptive concurrency", subtitle);
+    return toRun(result, {
+      title: title || "Adaptive concurrency",
+      subtitle: `${named(chosen)}, ${layering}, ${counted(client.clients, "client")}`,
+      markers: [
+        ...scenario.service.changes.map(({ atS, label }) => ({ x: atS, label })),
+        ...client.bursts.map(({ atS, requests }) => ({ x: atS, label: `burst of ${requests}` })),
+      ],
+    });
   },
   ({ client, settings, algorithm: chosen }) => {
     if (client.requests === undefined && client.durationS === undefined) {
@@ -112,7 +126,6 @@ function problemsOfBounds({ initialConcurrency, maxConcurrencyLimit }: Settings)
   return [{ path: ["settings", "initialConcurrency"], message, isMissing: false }];
 }
 
-/** Requests that come one by one must be few enough to come at all. */
 function problemsOfInterval(client: {
   readonly clients: number;
   readonly intervalMs: number;
@@ -123,7 +136,7 @@ function problemsOfInterval(client: {
   if (durationS === undefined || requests !== undefined || intervalMs === 0) return [];
   const offered = (clients * durationS * 1000) / intervalMs;
   if (offered <= MAX_OFFERED) return [];
-  const message = `comes to ${Math.ceil(offered)} requests in durationS, of all clients; at most ${MAX_OFFERED} are run`;
+  const message = `comes to ${Math.ceil(offered)} requests in durationS, over all clients; at most ${MAX_OFFERED} are run`;
   return [{ path: ["client", "intervalMs"], message, isMissing: false }];
 }
 
@@ -184,21 +197,28 @@ const COLUMNS = [
   "failedPerSecond",
 ] as const;
 
-function toRun(result: SimulationResult, title: string, subtitle: string): Run {
+function toRun(
+  result: SimulationResult,
+  heading: Pick<Chart, "title" | "subtitle" | "markers">,
+): Run {
   const rows = concurrencyRows(result);
   const stats = concurrencyStats(result);
-  const points = (key: (typeof COLUMNS)[number]): { x: number; y: number | undefined }[] =>
+  const points = (key: (typeof COLUMNS)[number]): Point[] =>
     rows.map((row) => ({ x: row.t, y: row[key] ?? undefined }));
+  // A rate over a part of a row is too coarse to compare with the others.
+  const rates = (key: (typeof COLUMNS)[number]): Point[] =>
+    points(key).map((point, row) =>
+      rows[row]?.lengthS === undefined ? point : { x: point.x, y: undefined },
+    );
   return {
     rows,
     stats,
     columns: COLUMNS.map((name) => ({ name, cell: (row) => cell(rows[row]?.[name]) })),
-    closing: closingOf(stats),
+    closing: [...partialNote(rows.at(-1)), closingOf(stats)].join("\n"),
     chart: () => ({
-      title,
-      subtitle,
+      ...heading,
       x: { label: "time", unit: "s" },
-      y: { label: "attempts" },
+      y: { label: "attempts in flight", isWhole: true },
       series: [
         { label: "in flight", shape: "bar", points: points("inFlight") },
         { label: "limit", shape: "step", points: points("limit") },
@@ -206,14 +226,14 @@ function toRun(result: SimulationResult, title: string, subtitle: string): Run {
       below: [
         {
           y: { label: "round trip", unit: "ms" },
-          series: [{ label: "mean", shape: "line", points: points("rttMs") }],
+          series: [{ label: "mean round trip", shape: "line", points: points("rttMs") }],
         },
         {
           y: { label: "attempts", unit: "per second" },
           series: [
-            { label: "served", shape: "bar", points: points("goodputPerSecond") },
-            { label: "busy", shape: "step", points: points("busyPerSecond") },
-            { label: "failed", shape: "step", points: points("failedPerSecond") },
+            { label: "served", shape: "bar", points: rates("goodputPerSecond") },
+            unlessNone("busy", rates("busyPerSecond")),
+            unlessNone("failed", rates("failedPerSecond")),
           ],
         },
       ],
@@ -221,8 +241,19 @@ function toRun(result: SimulationResult, title: string, subtitle: string): Run {
   };
 }
 
+/** A line along zero would hide the axis; the legend says that there is nothing. */
+function unlessNone(label: string, points: Point[]): Series {
+  const isNone = points.every(({ y = 0 }) => y === 0);
+  return { label: isNone ? `${label}: none` : label, shape: "step", points: isNone ? [] : points };
+}
+
 function cell(value: ConcurrencyRow[keyof ConcurrencyRow] | undefined): string {
   return value === null || value === undefined ? "-" : String(value);
+}
+
+function partialNote(last: ConcurrencyRow | undefined): string[] {
+  if (last?.lengthS === undefined) return [];
+  return [`the last row covers ${last.lengthS} s; its rates are over that time`];
 }
 
 function closingOf({

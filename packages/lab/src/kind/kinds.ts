@@ -6,7 +6,7 @@ import { overloadKind } from "./overload.ts";
 import { poolKind } from "./pool.ts";
 import { rampKind } from "./ramp.ts";
 
-/** Every kind of scenario, by the name that stands in its file. */
+/** Every kind of scenario, by its name in files. */
 export const KINDS: ReadonlyMap<string, Kind> = new Map([
   ["bucket", bucketKind],
   ["concurrency", concurrencyKind],

@@ -21,7 +21,7 @@ export interface PoolCall {
   readonly deposit?: number | undefined;
 }
 
-export interface PoolRow {
+export interface RampRow {
   readonly t: number;
   readonly ceiling: number;
   /** By member. */
@@ -49,7 +49,7 @@ export class LockstepPool {
     this.#size = members;
   }
 
-  call(call: PoolCall): PoolRow {
+  call(call: PoolCall): RampRow {
     const epoch = Math.floor(call.t);
     const isNewEpoch = this.#epoch === undefined || epoch > this.#epoch;
     if (call.members !== undefined) this.#setSize(call.members, isNewEpoch);

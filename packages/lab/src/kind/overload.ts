@@ -1,31 +1,32 @@
 import { createBusyThrottle, SeededRandom } from "@sluice/core";
 import * as v from "valibot";
-import { EvenService } from "../overload/even-service.ts";
-import { phaseStats } from "../overload/phase-stats.ts";
-import type { PhaseStats } from "../overload/phase-stats.ts";
-import { runOverload } from "../overload/simulation.ts";
-import type { CapacityPhase, OverloadSecond } from "../overload/simulation.ts";
+import { EvenService } from "../simulation/services/even-service.ts";
+import { phaseStats, RECOVERED_SHARE } from "../simulation/overload/phase-stats.ts";
+import type { PhaseStats } from "../simulation/overload/phase-stats.ts";
+import { runOverload } from "../simulation/overload/run-overload.ts";
+import type { CapacityPhase, OverloadSecond } from "../simulation/overload/run-overload.ts";
+import type { Point } from "../chart/chart.ts";
+import { counted, percent } from "../report/words.ts";
 import { list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
 import { recovery } from "./recovery.ts";
 
-/** Requests offered in a run: some minutes of computing. Each is two events at most. */
+/** Requests offered in a run, at most two events each: some minutes of computing. */
 const MAX_REQUESTS = 40_000_000;
-/** Seconds times clients: what each was served in every second is kept. */
+/** Seconds × clients: a count is kept for every client in every second. */
 const MAX_COUNTS = 10_000_000;
 const MAX_SECONDS = 100_000;
 const MAX_CLIENTS = 1000;
 
-/** What a row shows; who was served is told by the fairness of a phase. */
 const COLUMNS = ["time", "offered", "sent", "ok", "busy", "throttled", "limit"] as const;
 
-type OverloadRow = Readonly<Record<(typeof COLUMNS)[number], number>>;
+/** `limit` is null while there is none. */
+type OverloadRow = Readonly<
+  Record<Exclude<(typeof COLUMNS)[number], "limit">, number> & { limit: number | null }
+>;
 
-/**
- * Clients behind busy throttles against a service that takes requests evenly, 10 ms of them at once
- * at most, and answers busy to the rest. `offeredPerSecond` is that of all clients together.
- */
+/** Clients behind busy throttles, against a service that answers busy above its capacity. */
 export const overloadKind: Kind = defineKind(
   {
     rule: oneOf("table", "prose", "sluice"),
@@ -58,11 +59,14 @@ export const overloadKind: Kind = defineKind(
     return {
       rows,
       stats,
-      columns: COLUMNS.map((name) => ({ name, cell: (row) => String(rows[row]?.[name]) })),
+      columns: COLUMNS.map((name) => ({
+        name,
+        cell: (row) => String(rows[row]?.[name] ?? "no limit"),
+      })),
       closing: stats.map(phaseLine).join("\n"),
       chart: () => ({
         title: title || "Overload",
-        subtitle: `rule ${rule}, ${clients} client(s), answers after ${responseMs} ms`,
+        subtitle: `rule ${rule}, ${counted(clients, "client")}, answers after ${responseMs} ms; the limit is drawn while there is one`,
         x: { label: "time", unit: "s" },
         y: {
           label: "requests",
@@ -115,25 +119,26 @@ function problemsOfCapacity(capacity: readonly CapacityPhase[], durationS: numbe
 }
 
 function toRow({ time, offered, sent, ok, busy, throttled, limit }: OverloadSecond): OverloadRow {
-  return { time, offered, sent, ok, busy, throttled, limit: Math.round(limit * 100) / 100 };
+  const rounded = limit === null ? null : Math.round(limit * 100) / 100;
+  return { time, offered, sent, ok, busy, throttled, limit: rounded };
 }
 
 function phaseLine({ fromS, goodputRatio, busyPerSecond, recoveredAfterS }: PhaseStats): string {
-  const goodput =
-    goodputRatio === null ? "nothing could be" : `${percent(goodputRatio)} of what could be`;
-  const recovered = recoveredAfterS === null ? "never all" : `all after ${recoveredAfterS} s`;
-  return `from ${fromS} s: ${goodput} taken, ${recovered}; ${busyPerSecond.toFixed(1)} busy a second`;
+  const busy = `${busyPerSecond.toFixed(1)} busy answers a second`;
+  if (goodputRatio === null) return `from ${fromS} s: nothing could be taken; ${busy}`;
+  const taken = `${percent(goodputRatio)} of what could be taken was taken`;
+  return `from ${fromS} s: ${taken}, ${recoveryOf(fromS, recoveredAfterS)}; ${busy}`;
 }
 
-function percent(ratio: number): string {
-  return `${(100 * ratio).toFixed(1)} %`;
+function recoveryOf(fromS: number, recoveredAfterS: number | null): string {
+  const share = `${100 * RECOVERED_SHARE} %`;
+  if (recoveredAfterS === null) return `less than ${share} of it in the last second`;
+  if (recoveredAfterS === 0) return `at least ${share} of it in every second`;
+  return `at least ${share} of it in every second from ${fromS + recoveredAfterS} s on`;
 }
 
-function points(
-  rows: readonly OverloadRow[],
-  key: (typeof COLUMNS)[number],
-): { x: number; y: number }[] {
-  return rows.map((row) => ({ x: row.time, y: row[key] }));
+function points(rows: readonly OverloadRow[], key: (typeof COLUMNS)[number]): Point[] {
+  return rows.map((row) => ({ x: row.time, y: row[key] ?? undefined }));
 }
 
 function capacityPoints(

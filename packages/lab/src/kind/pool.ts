@@ -3,19 +3,16 @@ import { checkTiming, DEFAULT_TIMING } from "@sluice/fleet/sim";
 import type { Timing } from "@sluice/fleet/sim";
 import * as v from "valibot";
 import { runPool } from "../pool/pool-run.ts";
-import type { PoolRow, PoolRunResult, PoolStats } from "../pool/pool-run.ts";
-import type { Panel, Series } from "../chart/chart.ts";
 import { map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
 import { MAX_SECONDS, poolEvents, problemsOfEvents } from "./pool-events.ts";
-import { rateLimit } from "./rate-limit.ts";
+import { poolReport } from "./pool-report.ts";
+import { rangeOf, rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 10_000;
 /** Members in all rows together: as many as can be held and printed. */
 const MAX_SHARES = 5_000_000;
-/** More lines than this cannot be told apart. */
-const LINES_MAX = 8;
 
 const SECOND_MS = 1000;
 const { syncIntervalMs, leaseMs, staleMs, timeoutMs } = DEFAULT_TIMING;
@@ -68,8 +65,8 @@ export const poolKind: Kind = defineKind(
       untilMs: untilS * SECOND_MS,
       seed,
     });
-    const subtitle = `${ramp.min} to ${ramp.max} tokens a second, ${pacing}, shares ${share}`;
-    return toRun(result, title || "Pool", subtitle);
+    const subtitle = `${rangeOf(ramp)}, ${pacing}, shares ${share}`;
+    return poolReport(result, events, { title: title || "Pool", subtitle });
   },
   ({ store, events, untilS }) => [
     ...problemsOfTiming(timingOf(store)),
@@ -99,93 +96,4 @@ function problemsOfSize(events: number, rows: number): Problem[] {
   if (events * rows <= MAX_SHARES) return [];
   const message = `makes ${Math.ceil(rows)} rows, which with ${events} events is too much; make it shorter`;
   return [{ path: ["untilS"], message, isMissing: false }];
-}
-
-function toRun(result: PoolRunResult, title: string, subtitle: string): Run {
-  const { rows, stats } = result;
-  return {
-    rows,
-    stats,
-    columns: [
-      { name: "t", cell: (row) => String(rows[row]?.t) },
-      { name: "live", cell: (row) => String(rows[row]?.live) },
-      { name: "sum", cell: (row) => String(rows[row]?.sum) },
-      { name: "share of size", cell: (row) => sharesOf(rows[row]) },
-    ],
-    closing: closingOf(stats),
-    chart: () => ({
-      title,
-      subtitle,
-      x: { label: "time", unit: "s" },
-      y: { label: "tokens", unit: "per second" },
-      series: [
-        { label: "granted", shape: "bar", points: grantedPoints(result) },
-        {
-          label: "sum of shares",
-          shape: "step",
-          points: rows.map(({ t, sum }) => ({ x: t, y: sum })),
-        },
-        {
-          label: "ceiling",
-          shape: "step",
-          points: rows.map(({ t }, row) => ({ x: t, y: result.ceilings[row] })),
-        },
-      ],
-      below: [sharesPanel(rows), sizesPanel(rows)],
-    }),
-  };
-}
-
-function sharesOf(row: PoolRow | undefined): string {
-  const members = Object.entries(row?.members ?? {});
-  return members.map(([name, { size, share }]) => `${name} ${share}/${size}`).join("  ");
-}
-
-/** What a row says was granted before it. */
-function grantedPoints({ rows, granted }: PoolRunResult): { x: number; y: number | undefined }[] {
-  return rows.slice(0, -1).map(({ t }, row) => ({ x: t, y: granted[row + 1] }));
-}
-
-function sharesPanel(rows: readonly PoolRow[]): Panel {
-  const names = [...new Set(rows.flatMap(({ members }) => Object.keys(members)))];
-  const line = (name: string): Series => ({
-    label: name,
-    shape: "step",
-    points: rows.map(({ t, members }) => ({ x: t, y: members[name]?.share })),
-  });
-  return {
-    y: { label: "share", unit: "tokens per second" },
-    series:
-      names.length <= LINES_MAX
-        ? names.map(line)
-        : [extreme("largest share", rows, "share", Math.max)],
-  };
-}
-
-function sizesPanel(rows: readonly PoolRow[]): Panel {
-  return {
-    y: { label: "members" },
-    series: [
-      extreme("largest size in use", rows, "size", Math.max),
-      { label: "live", shape: "step", points: rows.map(({ t, live }) => ({ x: t, y: live })) },
-    ],
-  };
-}
-
-function extreme(
-  label: string,
-  rows: readonly PoolRow[],
-  key: "size" | "share",
-  pick: (...values: number[]) => number,
-): Series {
-  const points = rows.map(({ t, members }) => ({
-    x: t,
-    y: pick(0, ...Object.values(members).map((member) => member[key])),
-  }));
-  return { label, shape: "step", points };
-}
-
-function closingOf({ maxSumRatio, maxWindowRatio, settledAfterS }: PoolStats): string {
-  const settled = settledAfterS.map((each) => (each === null ? "never" : each.toFixed(1)));
-  return `at most ${maxSumRatio.toFixed(3)} of the ceiling at any instant, ${maxWindowRatio.toFixed(3)} granted in any second\nsettled after each event, in seconds: ${settled.join(" ") || "none"}`;
 }

@@ -1,14 +1,15 @@
 import * as v from "valibot";
+import { counted } from "../report/words.ts";
 import { real, field, list, map, oneOf, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Run } from "../scenario/kind.ts";
 import { isLook, LockstepPool } from "./lockstep-pool.ts";
 import type { PoolCall } from "./lockstep-pool.ts";
-import { rateLimit } from "./rate-limit.ts";
+import { rangeOf, rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 1000;
 
-/** Grants in all rows together: as many as can be held and printed. */
+/** Members × calls. More grants would need gigabytes. */
 const MAX_GRANTS = 5_000_000;
 
 const call = v.pipe(
@@ -59,7 +60,6 @@ export const rampKind: Kind = defineKind(
     const pool = new LockstepPool(scenario);
     const rows = scenario.calls.map((each) => pool.call(each));
     const looks = scenario.calls.map(isLook);
-    const { min, max } = scenario.rateLimit;
     return {
       rows,
       columns: [
@@ -73,7 +73,7 @@ export const rampKind: Kind = defineKind(
       ],
       chart: () => ({
         title: scenario.title || "Ramp",
-        subtitle: `${min} to ${max} tokens a second, mode ${scenario.rateLimit.mode.kind}`,
+        subtitle: `${rangeOf(scenario.rateLimit)}, mode ${scenario.rateLimit.mode.kind}, ${counted(scenario.members, "member")}`,
         x: { label: "time", unit: "s" },
         y: { label: "tokens", unit: "per second" },
         series: [
@@ -88,6 +88,9 @@ export const rampKind: Kind = defineKind(
             points: rows.map(({ t, ceiling }) => ({ x: t, y: ceiling })),
           },
         ],
+        markers: scenario.calls.flatMap(({ t, members }) =>
+          members === undefined ? [] : [{ x: t, label: counted(members, "member") }],
+        ),
       }),
     };
   },

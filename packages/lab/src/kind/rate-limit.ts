@@ -27,7 +27,9 @@ const modes = v.pipe(
   }),
 );
 
-/** Numaflow's `rateLimit` block, with its names and defaults and the checks it lacks. */
+/**
+ * Numaflow's `rateLimit` block: its names, its defaults, and checks that Numaflow does not make.
+ */
 export function rateLimit(): v.GenericSchema<unknown, RampOptions> {
   return v.pipe(
     map({
@@ -35,7 +37,7 @@ export function rateLimit(): v.GenericSchema<unknown, RampOptions> {
       min: v.optional(whole(0), 1),
       rampUpDuration: v.optional(duration(), "1s"),
       modes: v.optional(modes, { relaxed: {} }),
-      // They tell a successor whether to resume; a scenario says so itself, with resumeFrom.
+      // Accepted without effect: a scenario resumes with resumeFrom.
       resumedRampUp: v.optional(flag()),
       ttl: v.optional(duration()),
     }),
@@ -54,4 +56,9 @@ export function rateLimit(): v.GenericSchema<unknown, RampOptions> {
       mode,
     })),
   );
+}
+
+/** `10 to 110 tokens a second`. */
+export function rangeOf({ min, max }: RampOptions): string {
+  return `${min === max ? max : `${min} to ${max}`} tokens a second`;
 }

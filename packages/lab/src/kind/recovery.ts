@@ -3,7 +3,7 @@ import type { Recovery } from "@sluice/core";
 import * as v from "valibot";
 import { field, map, real } from "../scenario/fields.ts";
 
-/** How the rules `table` and `prose` grow a limit. */
+/** Growth of a limit under the rules `table` and `prose`, by a factor or a constant. */
 export function recovery(): v.GenericSchema<unknown, Recovery> {
   const either = field<never>(() => false, "{ rate: 3 } or { value: 200 }");
   return v.lazy((value): v.GenericSchema<unknown, Recovery> => {

@@ -1,19 +1,25 @@
 import type { Random } from "@sluice/core";
 import * as v from "valibot";
+import { counted } from "../report/words.ts";
 import { field, list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
-import type { EventLoop } from "../sim/event-loop.ts";
-import { LoadedService } from "../sim/loaded-service.ts";
-import type { LoadResponse } from "../sim/loaded-service.ts";
-import { QueueingService } from "../sim/queueing-service.ts";
-import type { Service } from "../sim/service.ts";
+import type { EventLoop } from "../simulation/engine/event-loop.ts";
+import { LoadedService } from "../simulation/services/loaded-service.ts";
+import type { LoadResponse } from "../simulation/services/loaded-service.ts";
+import { QueueingService } from "../simulation/services/queueing-service.ts";
+import type { ServiceChange } from "../simulation/services/queueing-service.ts";
+import type { Service } from "../simulation/services/service.ts";
 
-/** Makes the service that a scenario describes. */
-export type CreateService = (loop: EventLoop, random: Random) => Service;
+/** The service that a scenario describes. */
+export interface ServicePlan {
+  readonly create: (loop: EventLoop, random: Random) => Service;
+  /** What changes during the run, for the chart. */
+  readonly changes: readonly { readonly atS: number; readonly label: string }[];
+}
 
 const MAX_CHANGES = 10_000;
 const MAX_WORKERS = 1_000_000;
 
-/** 0 stands for none in all of these, as scenario files write them. */
+/** In each of these 0 means none. */
 const loadResponse = map({
   scale: v.optional(real(0), 0),
   kneeStart: v.optional(whole(0), 0),
@@ -38,11 +44,11 @@ const loaded = v.pipe(
     rate: v.optional(loadResponse, NO_RESPONSE),
     rejectMs: v.optional(milliseconds(0)),
   }),
-  v.transform(
-    (options): CreateService =>
-      (loop, random) =>
-        new LoadedService(loop, random, { ...options, rejectMs: options.rejectMs }),
-  ),
+  v.transform((options): ServicePlan => ({
+    create: (loop, random) =>
+      new LoadedService(loop, random, { ...options, rejectMs: options.rejectMs }),
+    changes: [],
+  })),
 );
 
 const queueing = v.pipe(
@@ -65,20 +71,28 @@ const queueing = v.pipe(
       [],
     ),
   }),
-  v.transform(
-    (options): CreateService =>
-      (loop, random) =>
-        new QueueingService(loop, random, { ...options, queue: options.queue }),
-  ),
+  v.transform((options): ServicePlan => ({
+    create: (loop, random) =>
+      new QueueingService(loop, random, { ...options, queue: options.queue }),
+    changes: options.schedule.map((change) => ({ atS: change.atS, label: labelOf(change) })),
+  })),
 );
 
+function labelOf({ workers, serviceMs }: ServiceChange): string {
+  const parts = [
+    ...(workers === undefined ? [] : [counted(workers, "worker")]),
+    ...(serviceMs === undefined ? [] : [`${serviceMs} ms`]),
+  ];
+  return parts.join(", ");
+}
+
 /** A service whose delay depends on its load, or one with workers and a queue. */
-export function service(): v.GenericSchema<unknown, CreateService> {
+export function service(): v.GenericSchema<unknown, ServicePlan> {
   const either = field<never>(
     () => false,
     "a map with delayMs (delays that depend on load) or with workers (a queue)",
   );
-  return v.lazy((value): v.GenericSchema<unknown, CreateService> => {
+  return v.lazy((value): v.GenericSchema<unknown, ServicePlan> => {
     if (typeof value !== "object" || value === null) return either;
     if ("workers" in value) return queueing;
     return "delayMs" in value ? loaded : either;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { field, map, oneOf, real, whole } from "../scenario/fields.ts";
 
-/** Requests, or answers, in second `time`. */
+/** Requests or busy answers in second `time`. */
 export type Traffic = (time: number) => number;
 
 const start = real(0);
@@ -63,7 +63,7 @@ export function trafficShape(): v.GenericSchema<unknown, Traffic> {
   return shapeOf(SHAPES);
 }
 
-/** Busy answers may also come and go. */
+/** The shapes of traffic, and `flappy`. */
 export function busyShape(): v.GenericSchema<unknown, Traffic> {
   return shapeOf({ ...SHAPES, flappy });
 }

@@ -1,7 +1,7 @@
 import { shareOf } from "@sluice/core";
 import type { RampOptions, Random } from "@sluice/core";
 import type { Entitlement } from "@sluice/fleet/sim";
-import { drawExponential } from "../sim/draw.ts";
+import { drawExponential } from "../simulation/engine/draw.ts";
 import { PoolSimulation } from "./pool-simulation.ts";
 import type { PoolAction } from "./pool-simulation.ts";
 import { Settling } from "./settling.ts";

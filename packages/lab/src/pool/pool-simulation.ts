@@ -1,6 +1,6 @@
 import { SeededRandom } from "@sluice/core";
 import type { Random } from "@sluice/core";
-import { EventLoop } from "../sim/event-loop.ts";
+import { EventLoop } from "../simulation/engine/event-loop.ts";
 import { SimulatedMember } from "./simulated-member.ts";
 import type { PoolRules, ProcessOptions, ProcessWatcher } from "./simulated-member.ts";
 import { SimulatedStore } from "./simulated-store.ts";

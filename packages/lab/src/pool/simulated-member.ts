@@ -17,7 +17,7 @@ import type {
   SyncReply,
   SyncRequest,
 } from "@sluice/fleet/sim";
-import type { EventLoop, Scheduled } from "../sim/event-loop.ts";
+import type { EventLoop, Scheduled } from "../simulation/engine/event-loop.ts";
 import { newLink } from "./simulated-store.ts";
 import type { Link, SimulatedStore } from "./simulated-store.ts";
 

@@ -1,7 +1,7 @@
 import type { Random } from "@sluice/core";
 import { MemoryStore } from "@sluice/fleet/sim";
 import type { LeaveRequest, SyncReply, SyncRequest } from "@sluice/fleet/sim";
-import type { EventLoop } from "../sim/event-loop.ts";
+import type { EventLoop } from "../simulation/engine/event-loop.ts";
 
 /** The way between processes and the store. */
 export interface Network {

@@ -1,9 +1,11 @@
 import type { Miss } from "../scenario/expect.ts";
 import { show } from "../scenario/fields.ts";
-import type { Simulation } from "../simulate.ts";
+import type { Simulation } from "../scenario/simulate.ts";
 import { tableLines } from "./table.ts";
 
-/** What `sluice simulate` prints for people: title, table, verdict, and what was missed. */
+/**
+ * The report that `sluice simulate` prints: title, table, closing lines, and missed expectations.
+ */
 export function* reportLines({ result, run }: Simulation): Generator<string> {
   if (result.title !== "") yield result.title;
   yield* tableLines(run.columns, run.rows.length);
@@ -11,9 +13,18 @@ export function* reportLines({ result, run }: Simulation): Generator<string> {
   for (const miss of result.missed) yield missLine(miss);
 }
 
-function missLine({ path, expected, found }: Miss): string {
-  const place = found === undefined ? "nothing is there" : `found ${show(found)}`;
+function missLine({ path, expected, found, known }: Miss): string {
+  const place =
+    found === undefined ? `nothing is there${knownNames(known)}` : `found ${show(found)}`;
   return `missed: ${path}: expected ${wanted(expected)}, ${place}`;
+}
+
+/** What could have been named instead. */
+function knownNames(known: Miss["known"]): string {
+  if (known === undefined) return "";
+  const { path, names } = known;
+  const shown = names.map((name) => name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?")).join(", ");
+  return `; ${path || "the result"} has ${shown || "nothing in it"}`;
 }
 
 function wanted(expected: unknown): string {

@@ -1,6 +1,8 @@
 import type { Column } from "../scenario/kind.ts";
 
-/** Columns side by side, numbers to the right, two spaces between: a line at a time. */
+/**
+ * The lines of a table: a header, a rule and the rows, aligned right, two spaces between columns.
+ */
 export function* tableLines(columns: readonly Column[], rowCount: number): Generator<string> {
   const widths = columns.map(({ name, cell }) => {
     let width = name.length;

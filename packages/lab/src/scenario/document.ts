@@ -3,13 +3,12 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } fr
 import type { Document, Node } from "yaml";
 import { show } from "./fields.ts";
 import { jsonLineOf } from "./json-lines.ts";
+import type { Path } from "./path.ts";
 
-export type Path = readonly (string | number)[];
-
-/** The values of a file, and the line on which each of them stands. */
+/** The values of a file, and the line of each. */
 export interface ScenarioDocument {
   readonly value: unknown;
-  /** The line of a key or item; of one that is missing, that of the map it is missing from. */
+  /** The line of a key or item; for a missing one the line of its map. */
   lineOf(path: Path): number;
 }
 
@@ -20,13 +19,16 @@ export interface ScenarioDocument {
 const YAML_MAX_BYTES = 512 * 1024;
 const JSON_MAX_BYTES = 32 * 1024 * 1024;
 
-/** Aliases make much of little: values are counted as often as they are referred to. */
+/**
+ * Values of a file, counted once per alias that refers to them: a short file can stand for
+ * gigabytes.
+ */
 const VALUES_MAX = 5_000_000;
 
-/** Far more than any scenario needs, far less than ends a stack. */
+/** Levels of nesting. Scenarios need about ten; recursion fails at thousands. */
 const MAX_DEPTH = 50;
 
-/** Reads YAML or JSON. What is wrong with it is told in a `ConfigError` with file and line. */
+/** Reads YAML or JSON. Throws a `ConfigError` with file and line if the text is neither. */
 export function parseScenarioDocument(text: string, file: string): ScenarioDocument {
   const json = parseJson(text, file);
   if (json !== undefined) {
@@ -41,14 +43,14 @@ export function parseScenarioDocument(text: string, file: string): ScenarioDocum
 }
 
 function parseJson(text: string, file: string): unknown {
-  // JSON.parse takes a byte order mark for a mistake; the YAML parser does not.
+  // JSON.parse refuses a byte order mark; the YAML parser does not.
   const json = text.replace(/^\uFEFF/, "");
   if (!json.trimStart().startsWith("{")) return undefined;
   requireSize(text, JSON_MAX_BYTES, file);
   try {
     return JSON.parse(json) as unknown;
   } catch (cause) {
-    // A YAML flow map begins with a brace too, and the YAML parser tells lines.
+    // A YAML flow map begins with a brace too, and the YAML parser reports lines.
     if (Buffer.byteLength(text) <= YAML_MAX_BYTES) return undefined;
     const what = oneLine((cause as Error).message);
     throw new ConfigError(`not valid JSON: ${what}`, { file, line: 1 }, { cause });
@@ -68,13 +70,13 @@ function parseYaml(text: string, file: string): ScenarioDocument {
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
-    // Its own check takes a minute for a map of 50,000 keys.
+    // The parser's own check takes a minute for a map of 50,000 keys; `refuseDoubleKeys` does not.
     uniqueKeys: false,
   });
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
     const line = lineAt(lines, problem.pos[0]);
-    // The parser recurses, and says so when its stack ends.
+    // The parser recurses and reports the end of its stack with this code.
     const isTooDeep = problem.code === "RESOURCE_EXHAUSTION";
     const what = isTooDeep ? "it is nested too deeply" : oneLine(problem.message);
     throw new ConfigError(`not valid YAML: ${what}`, { file, line });
@@ -107,7 +109,7 @@ function refuseDoubleKeys(document: Document.Parsed, lines: LineCounter, file: s
 
 function valueOf(document: Document.Parsed, lines: LineCounter, file: string): unknown {
   try {
-    // Aliased values are shared, not copied; how much they come to is counted below.
+    // Aliased values are shared, not copied; `refuseOddities` counts them.
     return document.toJS({ maxAliasCount: -1 });
   } catch (cause) {
     let line = 1;
@@ -123,7 +125,7 @@ function valueOf(document: Document.Parsed, lines: LineCounter, file: string): u
   }
 }
 
-/** What no scenario has, and what follows could stumble over. */
+/** Refuses depths, sizes and keys that no scenario has and that the schemas could not handle. */
 function refuseOddities(document: ScenarioDocument, file: string): void {
   let values = 0;
   const path: (string | number)[] = [];

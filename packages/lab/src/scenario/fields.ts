@@ -1,7 +1,7 @@
 import { parseDurationMs } from "@sluice/core";
 import * as v from "valibot";
 
-/** Nobody waits for 31 years. */
+/** Longest duration, about 31 years. Times in nanoseconds stay exact enough below it. */
 const DURATION_MAX_MS = 1e12;
 
 /** A map with exactly these keys. */
@@ -14,13 +14,13 @@ export function map<const E extends v.ObjectEntries>(
     if (issue.expected === "Object") {
       return `is ${show(issue.input)}; expected a map with the keys ${known}`;
     }
-    // A key is missing: its own schema knows best what should stand there.
+    // A missing key: its own schema has the words for what is expected.
     const missing = entries[String(issue.path?.at(-1)?.key)];
     return (missing && v.safeParse(missing, undefined).issues?.[0].message) ?? "is missing";
   });
 }
 
-/** A value that a predicate accepts; `expected` says in words what it accepts. */
+/** A value that a predicate accepts; `expected` describes it for the error message. */
 export function field<T>(
   accepts: (value: unknown) => boolean,
   expected: string,
@@ -33,7 +33,7 @@ export function whole(min: number, max: number = 2 ** 53): v.GenericSchema<numbe
   return field((value) => Number.isInteger(value) && isWithin(value, min, max), expected);
 }
 
-/** Fractions allowed. Beyond 10^15 sums would no longer count single steps. */
+/** A number with fractions. Above 10^15 a double could no longer add 1 exactly with fractions. */
 export function real(min: number, max: number = 1e15): v.GenericSchema<number> {
   return field((value) => isWithin(value, min, max), `a number from ${min} to ${max}`);
 }
@@ -50,7 +50,7 @@ export function text(): v.GenericSchema<string> {
   return field((value) => typeof value === "string", "text");
 }
 
-/** Text that a terminal shows as it stands. */
+/** Text without control characters, safe to print to a terminal. */
 export function lineOfText(): v.GenericSchema<string> {
   return field((value) => typeof value === "string" && !/\p{Cc}/u.test(value), "one line of text");
 }
@@ -79,7 +79,7 @@ export function list<T>(
   );
 }
 
-/** A value as it would stand in the file, cut to fit a line, with nothing that moves a cursor. */
+/** A value as the file has it, cut to 40 characters, without control characters. */
 export function show(value: unknown): string {
   if (value === undefined) return "missing";
   const shown = typeof value === "number" ? String(value) : JSON.stringify(value);

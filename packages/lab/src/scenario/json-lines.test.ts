@@ -37,11 +37,11 @@ test("the line of every value is found, whatever lies beside it", () => {
   );
 });
 
-test("of a key that stands twice the last is told", () => {
+test("a key that occurs twice has the line of the last one", () => {
   expect(jsonLineOf('{\n"a": { "b": 1 },\n"a": {\n"b": 2 }}', ["a", "b"])).toBe(4);
 });
 
-test("of a key that is missing the line of its map is told", () => {
+test("a missing key has the line of its map", () => {
   const text = '{\n"a": [\n1,\n{ "b": 2 }]}';
   expect(["c", "a"].map((key) => jsonLineOf(text, ["a", 1, key]))).toEqual([4, 4]);
   expect(jsonLineOf(text, ["a", 7, "b"])).toBe(2);

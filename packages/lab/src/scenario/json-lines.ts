@@ -1,4 +1,4 @@
-import type { Path } from "./document.ts";
+import type { Path } from "./path.ts";
 
 /**
  * The line of a key or item in text that is valid JSON, or of the last part of its path that is
@@ -22,7 +22,7 @@ interface Place {
   readonly value: number;
 }
 
-/** The last one, if a key stands there twice: its value is the one that counts. */
+/** The last one if the key occurs twice, as in `JSON.parse`. */
 function findKey(text: string, object: number, key: string | number): Place | undefined {
   let found: Place | undefined;
   let at = skipSpace(text, object + 1);

@@ -1,31 +1,31 @@
 import * as v from "valibot";
 import type { Chart } from "../chart/chart.ts";
-import type { Path } from "./document.ts";
+import type { Path } from "./path.ts";
 import { expectations } from "./expect.ts";
 import type { Expectations } from "./expect.ts";
 import { lineOfText, map, text, whole } from "./fields.ts";
 
-/** One line of a result, as its kind defines it. */
+/** One row of a result. Each kind defines its own. */
 export type Row = object;
 
-/** What a run shows: rows for machines, columns of text for people, a chart for both. */
+/** The outcome of a run: rows and stats for JSON, columns for the table, and a chart. */
 export interface Run {
   readonly rows: readonly Row[];
   readonly stats?: object;
   readonly verdict?: Readonly<Record<string, unknown>>;
   readonly columns: readonly Column[];
-  /** A sentence that ends the table. */
+  /** Lines after the table. */
   readonly closing?: string;
   readonly chart: () => Chart;
 }
 
 export interface Column {
   readonly name: string;
-  /** What stands in a row, by its index. */
+  /** The text of the cell in row `row`. */
   readonly cell: (row: number) => string;
 }
 
-/** A scenario that was found right and can be run. */
+/** A checked scenario. */
 export interface Scenario {
   readonly kind: string;
   readonly title: string;
@@ -33,15 +33,17 @@ export interface Scenario {
   readonly run: () => Run;
 }
 
-/** What is wrong with a scenario: where it stands, and what would be right. */
+/**
+ * A mistake in a scenario: its place, and a message that says what was found and what is expected.
+ */
 export interface Problem {
   readonly path: Path;
   readonly message: string;
-  /** Nothing stands there: often because a key nearby is misspelt, and then that says more. */
+  /** The key is missing. Often another key is misspelt; that problem is then reported instead. */
   readonly isMissing: boolean;
 }
 
-/** One kind of scenario: checks what a file says, and knows how to run it. */
+/** One kind of scenario: turns the values of a file into a scenario, or lists its problems. */
 export type Kind = (value: unknown) => Scenario | Problem[];
 
 /** The keys that a scenario of any kind may have. */
@@ -59,7 +61,7 @@ const commonKeys = {
   expect: v.optional(expectations(), {}),
 };
 
-/** A kind with these keys beside the common ones. `check` finds what only several keys tell. */
+/** Defines a kind by its keys beside the common ones. `check` finds contradictions between keys. */
 export function defineKind<T>(
   keys: { readonly [K in keyof T]: v.GenericSchema<unknown, T[K]> },
   run: (scenario: T & CommonKeys) => Run,

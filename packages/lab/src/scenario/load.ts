@@ -1,13 +1,19 @@
 import { ConfigError } from "@sluice/core";
 import { KINDS } from "../kind/kinds.ts";
 import { parseScenarioDocument } from "./document.ts";
-import type { Path } from "./document.ts";
+import type { Path } from "./path.ts";
 import { show } from "./fields.ts";
 import type { Problem, Scenario } from "./kind.ts";
 
 /**
- * Checks the text of a scenario file, YAML or JSON. What is wrong comes as a `ConfigError` whose
- * message is one line: file, line, what was found, what would be right.
+ * Checks the text of a scenario file, YAML or JSON, and returns it ready to run with `simulate`.
+ *
+ * @param text the content of the file
+ * @param file its name, for error messages only
+ * @throws ConfigError with one line: file, line, what was found and what is expected
+ * @example
+ * const scenario = loadScenario(await readFile("burst.yaml", "utf8"), "burst.yaml");
+ * const { result } = simulate(scenario);
  */
 export function loadScenario(text: string, file: string): Scenario {
   const document = parseScenarioDocument(text, file);
@@ -40,7 +46,7 @@ function wrong(path: Path, message: string): Problem[] {
   return [{ path, message, isMissing: false }];
 }
 
-/** Without those that stand behind another in the same list: only one problem is told. */
+/** Keeps the first problem of each list. Only the earliest in the file is reported in the end. */
 function firstOfLists(problems: readonly Problem[]): Problem[] {
   const lists = new Set<string>();
   return problems.filter(({ path }) => {
@@ -53,7 +59,7 @@ function firstOfLists(problems: readonly Problem[]): Problem[] {
   });
 }
 
-/** A path as a person writes it: calls[3].use. Odd keys are quoted, so that it stays on a line. */
+/** Every key of a path is shown as `show` has it, so that the message stays on one line. */
 function nameOf(path: Path): string {
   if (path.length === 0) return "the scenario";
   return path

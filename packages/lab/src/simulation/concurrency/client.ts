@@ -1,26 +1,29 @@
 import { ConcurrencyLimiter, Fifo } from "@sluice/core";
 import type { LimitAlgorithm, LimitDecision, Permit, Random } from "@sluice/core";
-import type { EventLoop, Scheduled } from "../sim/event-loop.ts";
-import type { Service } from "../sim/service.ts";
-import { TimeWeighted, TimeWeightedReal } from "../sim/time-weighted.ts";
+import type { EventLoop, Scheduled } from "../engine/event-loop.ts";
+import type { Service } from "../services/service.ts";
+import { TimeWeighted, TimeWeightedReal } from "../engine/time-weighted.ts";
 
-/** How a client goes about a request that was not served. */
+/** When an attempt fails, and when it is repeated. */
 export interface RetryOptions {
-  /** `whole-request`: the permit is held through all back-offs, as the time that is measured. */
+  /**
+   * `whole-request`: the permit is held, and the round trip measured, through all retries and back-
+   * offs.
+   */
   readonly layering: "per-attempt" | "whole-request";
   readonly timeoutMs: number;
-  /** Before the second attempt, the third and so on; the last repeats. Never empty. */
+  /** Wait before the second attempt, the third and so on; the last one repeats. Never empty. */
   readonly backoffMs: readonly number[];
-  /** `full`: drawn evenly from nothing up to the step. */
+  /** `full`: each wait is drawn evenly between 0 and the step. */
   readonly backoffJitter: "none" | "full";
 }
 
-/** What a client saw at the end of an attempt. */
+/** How an attempt ended for its client. */
 export type AttemptEnd = "ok" | "busy" | "failed";
 
 export interface ClientObserver {
   onAttemptEnd(end: AttemptEnd, rttMs: number): void;
-  /** Perhaps it can start more: `start` is to be called before time goes on. */
+  /** The client may be able to start more; call `start` before time advances. */
   onChange(): void;
 }
 
@@ -38,7 +41,7 @@ interface Request {
   attempts: number;
 }
 
-/** A client that sends whatever it has as fast as its limiter lets it. */
+/** A client that sends its requests as fast as its limiter admits them. */
 export class Client {
   readonly stats: ClientStats = new ClientStats();
   readonly limiter: ConcurrencyLimiter;
@@ -47,9 +50,9 @@ export class Client {
   readonly #random: Random;
   readonly #retry: RetryOptions;
   readonly #observer: ClientObserver;
-  /** Back from their back-off. They go before new ones. */
+  /** Requests whose back-off is over. They go before fresh ones. */
   readonly #returned = new Fifo<Request>();
-  /** New requests that nobody has started yet. */
+  /** Requests without an attempt yet. */
   #fresh = 0;
   #wakeAtMs = 0;
 
@@ -67,13 +70,13 @@ export class Client {
     this.limiter = new ConcurrencyLimiter(world.loop, algorithm, { onDecision });
   }
 
-  /** Has `count` more requests to send. */
+  /** Adds `count` requests. */
   offer(count: number): void {
     this.#fresh += count;
     this.#observer.onChange();
   }
 
-  /** Starts what may start now. */
+  /** Starts every request that the limiter admits now. */
   start(): void {
     while (this.#returned.length > 0 || this.#fresh > 0) {
       const inFlight = this.limiter.inFlight;
@@ -92,7 +95,9 @@ export class Client {
     return { attempts: 0 };
   }
 
-  /** A paced algorithm says when it will let the next one start; the loop must have an event then. */
+  /**
+   * A paced algorithm tells when the next attempt may start; the loop needs an event at that time.
+   */
   #wakeAfterPause(): void {
     const pauseMs = this.limiter.pauseMs();
     const wakeAtMs = this.#loop.now() + pauseMs;

@@ -29,7 +29,7 @@ test("events run by time, then in the order they were scheduled, but for those c
   );
 });
 
-test("nothing happens at the instant of what was cancelled", () => {
+test("no instant is run for a cancelled event", () => {
   const loop = new EventLoop({ timerQuantumMs: 0 });
   const instants: number[] = [];
   loop.cancel(loop.at(5, nothing));
@@ -42,7 +42,7 @@ test("nothing happens at the instant of what was cancelled", () => {
   expect(instants).toEqual([7]);
 });
 
-test("timeouts of what was answered in time are not kept: more of them than may wait", () => {
+test("cancelled timeouts are not kept, even if there are more of them than may be pending", () => {
   const loop = new EventLoop({ timerQuantumMs: 0 });
   let left = 4_000_000;
   let timeout: Scheduled | undefined;
@@ -57,7 +57,7 @@ test("timeouts of what was answered in time are not kept: more of them than may 
   expect(left).toBe(-1);
 });
 
-test("what would come after the end is not kept, however much it is", () => {
+test("events after the end are not kept, however many there are", () => {
   const loop = new EventLoop({ timerQuantumMs: 0, endMs: 1000 });
   for (let i = 0; i < 3_100_000; i++) loop.at(1000 + i, nothing);
   let ran = 0;
@@ -66,10 +66,19 @@ test("what would come after the end is not kept, however much it is", () => {
   expect([ran, loop.now()]).toEqual([1, 999]);
 });
 
-test("more than can be kept is refused with a reason", () => {
+test("more pending events than can be kept are refused with a reason", () => {
   const loop = new EventLoop({ timerQuantumMs: 0 });
   const fill = (): void => {
     for (let i = 0; i < 3_100_000; i++) loop.at(10 + i, nothing);
   };
   expect(fill).toThrow(/too much is under way: .*3000000 events.* gave up 0 s into the run/);
+});
+
+test("events that take no time are given up instead of standing still", () => {
+  const loop = new EventLoop({ timerQuantumMs: 0 });
+  const again = (): void => void loop.after(0, again);
+  loop.at(2000, again);
+  expect(() => runAll(loop)).toThrow(
+    /time stands still: more than 5000000 events at one instant; gave up 2 s into the run/,
+  );
 });

@@ -1,11 +1,12 @@
 import { LIMIT_MAX } from "@sluice/core";
 import type { BusyThrottle, Clock, Random } from "@sluice/core";
-import { EventLoop } from "../sim/event-loop.ts";
-import type { BusyService } from "./even-service.ts";
+import { EventLoop } from "../engine/event-loop.ts";
+import { sum } from "../fairness.ts";
+import type { BusyService } from "../services/even-service.ts";
 
 const SECOND_MS = 1000;
 
-/** From `fromS` on the service takes so many a second. */
+/** The capacity from `fromS` on. */
 export interface CapacityPhase {
   readonly fromS: number;
   readonly perSecond: number;
@@ -13,44 +14,57 @@ export interface CapacityPhase {
 
 export interface OverloadClient {
   readonly offeredPerSecond: number;
-  /** When it begins; 0 unless given. */
+  /** Second in which the client starts. Default: 0. */
   readonly fromS?: number;
 }
 
 export interface OverloadOptions {
   readonly clients: readonly OverloadClient[];
-  /** Each client has a throttle of its own. */
+  /** Creates the throttle of one client. */
   readonly throttle: (clock: Clock) => BusyThrottle;
   readonly service: BusyService;
   /** In order; the first begins at 0. */
   readonly capacity: readonly CapacityPhase[];
-  /** The time from a request to its answer, asked for each. */
+  /** Time from a request to its answer; called for each request. */
   readonly responseMs: () => number;
   readonly durationS: number;
 }
 
-/** One second, counted by when requests were sent. */
+/** Counts of one second, by the time at which requests were sent. */
 export interface OverloadSecond {
   readonly time: number;
   readonly offered: number;
   readonly sent: number;
-  /** Of those sent: taken by the service. */
+  /** Sent and taken by the service. */
   readonly ok: number;
   readonly busy: number;
   readonly throttled: number;
-  /** Of all clients, when the second began. */
-  readonly limit: number;
+  /** Sum over all clients when the second began; null while at least one of them has no limit. */
+  readonly limit: number | null;
   readonly okByClient: readonly number[];
 }
 
 /**
- * Clients that offer steadily, each behind its throttle, against one service that refuses what is
- * too much. What a throttle refuses is dropped. Every request falls at random within its share of
- * the second, so that clients do not march in step.
+ * Clients with steady traffic, each behind a throttle, against one service. Throttled requests are
+ * dropped. Request n of a client falls at random between n and n + 1 intervals, so that clients do
+ * not send in step.
+ *
+ * @example
+ * const seconds = runOverload(
+ *   {
+ *     clients: [{ offeredPerSecond: 5000 }],
+ *     throttle: (clock) => createBusyThrottle(clock),
+ *     service: new EvenService(),
+ *     capacity: [{ fromS: 0, perSecond: 2000 }],
+ *     responseMs: () => 50,
+ *     durationS: 60,
+ *   },
+ *   new SeededRandom(1),
+ * );
  */
 export function runOverload(options: OverloadOptions, random: Random): OverloadSecond[] {
   const { clients, capacity, service, responseMs, durationS } = options;
-  // The end of the last second belongs to it; what comes after that is not run.
+  // One second more than the run: the last second is closed by the event that begins the next.
   const endMs = (durationS + 1) * SECOND_MS;
   const loop = new EventLoop({ timerQuantumMs: 0, endMs });
   const throttles = clients.map(() => options.throttle(loop));
@@ -96,16 +110,16 @@ export function runOverload(options: OverloadOptions, random: Random): OverloadS
   loop.run(
     endMs,
     () => {
-      // Nothing is decided between instants.
+      // Only events change anything.
     },
     () => seconds.length >= durationS,
   );
   return seconds;
 }
 
-function totalLimit(throttles: readonly BusyThrottle[]): number {
-  const sum = throttles.reduce((total, throttle) => total + throttle.state().limit, 0);
-  return Math.min(LIMIT_MAX, sum);
+function totalLimit(throttles: readonly BusyThrottle[]): number | null {
+  const limits = throttles.map((throttle) => throttle.state().limit);
+  return limits.some((limit) => limit >= LIMIT_MAX) ? null : sum(limits);
 }
 
 class Counts {

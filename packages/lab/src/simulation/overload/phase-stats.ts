@@ -1,21 +1,23 @@
-import type { CapacityPhase, OverloadSecond } from "./simulation.ts";
+import { jainIndex, sum } from "../fairness.ts";
+import type { CapacityPhase, OverloadSecond } from "./run-overload.ts";
 
-/** What a phase of one capacity came to, from its first second to its last. */
+/** Figures of a phase of one capacity, from its first second to its last. */
 export interface PhaseStats {
   readonly fromS: number;
-  /** Taken ÷ what could be: the smaller of offered and capacity. Null if that is nothing. */
+  /** Taken ÷ the smaller of offered and capacity, over the whole phase. Null if that is 0. */
   readonly goodputRatio: number | null;
   readonly busyPerSecond: number;
   /**
-   * Seconds until as much is taken as could be, but 1 % or one request, and stays so to the end;
-   * null if it never does.
+   * Seconds from the start of the phase after which every second to its end takes at least 99 % of
+   * the smaller of offered and capacity, or all but one request; null if the last second does not.
    */
   readonly recoveredAfterS: number | null;
-  /** How evenly the clients were served: 1 is evenly, 1 ÷ their number is one for all. */
+  /** Jain's index over what each client was served: 1 is evenly. */
   readonly jain: number;
 }
 
-const RECOVERED_SHARE = 0.99;
+/** Part of the possible from which a second counts as recovered. */
+export const RECOVERED_SHARE = 0.99;
 
 export function phaseStats(
   seconds: readonly OverloadSecond[],
@@ -41,19 +43,12 @@ function statsOf(seconds: readonly OverloadSecond[], fromS: number, perSecond: n
     goodputRatio: possible === 0 ? null : ok / possible,
     busyPerSecond: sum(seconds.map(({ busy }) => busy)) / seconds.length,
     recoveredAfterS: possible === 0 || recoveredAfterS === seconds.length ? null : recoveredAfterS,
-    jain: jainOf(seconds),
+    jain: jainIndex(okByClient(seconds)),
   };
 }
 
-/** Jain's index of fairness. */
-function jainOf(seconds: readonly OverloadSecond[]): number {
-  const totals = (seconds[0]?.okByClient ?? []).map((_, client) =>
-    sum(seconds.map(({ okByClient }) => okByClient[client] as number)),
+function okByClient(seconds: readonly OverloadSecond[]): number[] {
+  return (seconds[0]?.okByClient ?? []).map((_, client) =>
+    sum(seconds.map((second) => second.okByClient[client] as number)),
   );
-  const squares = sum(totals.map((total) => total * total));
-  return squares === 0 ? 1 : sum(totals) ** 2 / (totals.length * squares);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { EXACT_MAX, RoundTrips } from "./round-trips.ts";
+import { EXACT_MAX, Quantiles } from "./quantiles.ts";
 
 const PARTS = [0, 0.5, 0.99];
 
@@ -9,13 +9,13 @@ function exact(valuesMs: readonly number[]): (number | undefined)[] {
   return PARTS.map((part) => sorted[Math.floor(part * sorted.length)]);
 }
 
-function gathered(valuesMs: readonly number[]): RoundTrips {
-  const roundTrips = new RoundTrips();
+function gathered(valuesMs: readonly number[]): Quantiles {
+  const roundTrips = new Quantiles();
   for (const valueMs of valuesMs) roundTrips.add(valueMs);
   return roundTrips;
 }
 
-test("quantiles are those of the values", () => {
+test("up to a million values quantiles are exact", () => {
   const values = fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { maxLength: 100 });
   fc.assert(
     fc.property(values, (valuesMs) => {
@@ -36,7 +36,7 @@ test("beyond a million they are at most a thousandth too long, and never too sho
   }
 });
 
-test("beyond a million, what is always the same is told as it is", () => {
+test("beyond a million, equal values are still exact", () => {
   const valuesMs = Array.from({ length: EXACT_MAX + 1 }, () => 20.1);
   expect(gathered(valuesMs).quantiles(PARTS)).toEqual([20.1, 20.1, 20.1]);
 });

@@ -1,36 +1,52 @@
 import type { Random } from "@sluice/core";
-import { drawExponential } from "./draw.ts";
-import type { EventLoop } from "./event-loop.ts";
+import { drawExponential } from "../engine/draw.ts";
+import type { EventLoop } from "../engine/event-loop.ts";
 import { Arrivals } from "./service.ts";
 import type { Answer, Service } from "./service.ts";
 
-/** A knee is soon beyond all numbers, and this is beyond all patience. */
+/**
+ * Highest factor on the delay. The power of a knee would overflow; such an attempt times out
+ * anyway.
+ */
 const SLOWDOWN_MAX = 1e12;
 
-/** How a service answers to load of one kind: the number in it, or the number a second. */
+/** How one kind of load, attempts in flight or attempts a second, changes the answers. */
 export interface LoadResponse {
-  /** Slower by this part of the delay for each one after the first. */
+  /** Slower by this part of the delay for each attempt after the first. */
   readonly scale: number;
-  /** Beyond so many the delay grows by a factor for each; 0: no knee. */
+  /** Load above which the delay also grows by a factor per attempt; 0: no knee. */
   readonly kneeStart: number;
-  /** The factor; 0: one more than the scale. */
+  /** The factor; 0: 1 + scale. */
   readonly kneeExp: number;
-  /** Beyond so many `action` is taken; 0: no limit. */
+  /** Load above which `action` is taken; 0: no limit. */
   readonly limit: number;
   readonly action: "defer" | "drop";
 }
 
 export interface LoadedServiceOptions {
   readonly delayMs: number;
-  /** Mean of an exponential part that is added, as part of the delay. */
+  /** Mean of an exponential part that is added, as a part of the delay. */
   readonly jitter: number;
   readonly concurrency: LoadResponse;
   readonly rate: LoadResponse;
-  /** Delay of an answer that defers; as that of service unless given. */
+  /** Delay of a busy answer. Default: `delayMs`. */
   readonly rejectMs: number | undefined;
 }
 
-/** A service without a queue, that becomes slower, defers or drops as its load grows. */
+/**
+ * A service without a queue that becomes slower, answers busy or drops attempts as its load grows.
+ *
+ * @example
+ * const none = { scale: 0, kneeStart: 0, kneeExp: 0, limit: 0, action: "defer" } as const;
+ * const service = new LoadedService(loop, new SeededRandom(1), {
+ *   delayMs: 100,
+ *   jitter: 0.1,
+ *   concurrency: { ...none, limit: 50 }, // busy above 50 in flight
+ *   rate: none,
+ *   rejectMs: 5,
+ * });
+ * service.arrive((answer) => console.log(answer)); // "ok" or "busy", in virtual time
+ */
 export class LoadedService implements Service {
   readonly seen: Arrivals = new Arrivals();
   readonly #loop: EventLoop;

@@ -1,22 +1,22 @@
 import { SeededRandom } from "@sluice/core";
 import type { LimitAlgorithm, Random } from "@sluice/core";
-import { EventLoop } from "../sim/event-loop.ts";
-import type { Service } from "../sim/service.ts";
+import { EventLoop } from "../engine/event-loop.ts";
+import type { Service } from "../services/service.ts";
 import { Client } from "./client.ts";
 import type { AttemptEnd, RetryOptions } from "./client.ts";
-import { Crowd } from "./crowd.ts";
-import { EXACT_MAX, RoundTrips } from "./round-trips.ts";
+import { ClientGroup } from "./client-group.ts";
+import { EXACT_MAX, Quantiles } from "../engine/quantiles.ts";
 
 export interface LoadOptions {
-  /** Clients, each with a limiter of its own. */
+  /** Number of clients. Each has its own limiter. */
   readonly clients: number;
-  /** The second begins so long after the first, and so on. */
+  /** Seconds between the start of one client and the next. */
   readonly joinEveryS: number;
-  /** A client has its request n at n times this; 0: it has them all at once. */
+  /** Request n of a client arrives at n × this; 0: all are there at once. */
   readonly intervalMs: number;
-  /** So many more requests at once, for every client. */
+  /** Further requests for every client at these times. */
   readonly bursts?: readonly { readonly atS: number; readonly requests: number }[];
-  /** The run ends with so many served, of all clients together. */
+  /** The run ends once this many are served, over all clients. Undefined: no bound. */
   readonly requests: number | undefined;
   /** The run ends at this time at the latest. */
   readonly durationS: number;
@@ -31,7 +31,7 @@ export interface SimulationOptions {
   readonly retry: RetryOptions;
 }
 
-/** What happened in one slice of a run, over all clients. */
+/** Counts of one slice of a run, over all clients. */
 export interface Slice {
   readonly fromMs: number;
   ok: number;
@@ -49,22 +49,34 @@ export interface SimulationResult {
   readonly clients: readonly Client[];
   readonly service: Service;
   readonly slices: readonly Slice[];
-  /** Of everything that was served. */
-  readonly roundTrips: RoundTrips;
-  /** Of the first million that were served: how long each took, when it ended, */
+  /** Round trips of all served attempts. */
+  readonly roundTrips: Quantiles;
+  /** The first million served attempts: round trip, end, and index of the client. */
   readonly rttsMs: readonly number[];
   readonly endsMs: readonly number[];
-  /** and the index of the client that it was for. */
   readonly endedBy: readonly number[];
 }
 
-/** Slices are this long; a report may show several as one. */
+/** Length of a slice. A report may join several into a row. */
 export const SLICE_MS = 100;
 
-/** More requests than any run can send: a backlog that never ends. */
+/** More requests than any run can send. */
 const BACKLOG = Number.MAX_SAFE_INTEGER;
 
-/** Runs clients against a service in virtual time. */
+/**
+ * Runs clients against a service in virtual time.
+ *
+ * @example
+ * const { roundTrips, elapsedMs } = runConcurrency({
+ *   seed: 1,
+ *   timerQuantumMs: 0,
+ *   createService: (loop, random) => new QueueingService(loop, random, service),
+ *   createAlgorithm: (random) => new SluiceLimit(random, { initialLimit: 1, limitMax: 200 }),
+ *   load: { clients: 1, joinEveryS: 0, intervalMs: 0, requests: 10_000, durationS: 600 },
+ *   retry: { layering: "per-attempt", timeoutMs: 1000, backoffMs: [1000], backoffJitter: "full" },
+ * });
+ * const goodputPerSecond = (1000 * roundTrips.count) / elapsedMs;
+ */
 export function runConcurrency(options: SimulationOptions): SimulationResult {
   const { load } = options;
   const random = new SeededRandom(options.seed);
@@ -72,7 +84,7 @@ export function runConcurrency(options: SimulationOptions): SimulationResult {
   const loop = new EventLoop({ timerQuantumMs: options.timerQuantumMs, endMs: untilMs });
   const service = options.createService(loop, random);
   const slices: Slice[] = [];
-  const roundTrips = new RoundTrips();
+  const roundTrips = new Quantiles();
   const rttsMs: number[] = [];
   const endsMs: number[] = [];
   const endedBy: number[] = [];
@@ -87,16 +99,16 @@ export function runConcurrency(options: SimulationOptions): SimulationResult {
     endsMs.push(loop.now());
     endedBy.push(client);
   };
-  const crowd = new Crowd();
+  const group = new ClientGroup();
   for (let index = 0; index < load.clients; index++) {
     const observer = {
       onAttemptEnd: (end: AttemptEnd, rttMs: number): void => onAttemptEnd(end, rttMs, index),
-      onChange: (): void => crowd.onChange(index),
+      onChange: (): void => group.onChange(index),
     };
     const world = { loop, service, random, observer };
-    crowd.add(new Client(world, options.createAlgorithm(random), options.retry));
+    group.add(new Client(world, options.createAlgorithm(random), options.retry));
   }
-  const { clients } = crowd;
+  const { clients } = group;
   for (const [i, client] of clients.entries()) {
     loop.at(i * load.joinEveryS * 1000, () => supply(client, loop, load));
     for (const { atS, requests } of load.bursts ?? []) {
@@ -106,15 +118,14 @@ export function runConcurrency(options: SimulationOptions): SimulationResult {
 
   const isDone = (): boolean => load.requests !== undefined && roundTrips.count >= load.requests;
   const onInstant = (): void => {
-    crowd.start();
+    group.start();
     const slice = sliceAt(slices, loop.now());
-    slice.limit = crowd.limit;
-    slice.inFlight = crowd.inFlight;
+    slice.limit = group.limit;
+    slice.inFlight = group.inFlight;
   };
   loop.run(untilMs, onInstant, isDone);
-  // The slices in which nothing happened any more.
-  sliceAt(slices, Math.max(0, Math.min(loop.now(), untilMs)));
-  if (load.requests === undefined) sliceAt(slices, untilMs - 1);
+  // The last slices, in which nothing happens.
+  if (!isDone()) sliceAt(slices, (Math.ceil(untilMs / SLICE_MS) - 1) * SLICE_MS);
   return {
     elapsedMs: isDone() ? loop.now() : untilMs,
     clients,

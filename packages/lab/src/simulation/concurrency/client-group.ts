@@ -3,20 +3,23 @@ import type { Client } from "./client.ts";
 interface Member {
   readonly client: Client;
   readonly index: number;
-  /** As the sums have them. */
+  /** The values that are part of the group's sums. */
   limit: number;
   inFlight: number;
   hasChanged: boolean;
 }
 
-/** The clients of a run. What it does at an instant grows with those that changed, not with all. */
-export class Crowd {
+/**
+ * The clients of a run, with running sums: the work per instant grows with the clients that
+ * changed, not with all.
+ */
+export class ClientGroup {
   readonly #members: Member[] = [];
   #changed: Member[] = [];
   #limit = 0;
   #inFlight = 0;
 
-  /** Of all clients, when `start` was last called. */
+  /** Sum over all clients when `start` was last called. */
   get limit(): number {
     return this.#limit;
   }
@@ -37,7 +40,7 @@ export class Crowd {
     this.#inFlight += inFlight;
   }
 
-  /** The client of this index, in the order in which they came, may be able to start more. */
+  /** The client with this index may be able to start more requests. */
   onChange(index: number): void {
     const member = this.#members[index];
     if (member === undefined || member.hasChanged) return;
@@ -45,7 +48,7 @@ export class Crowd {
     this.#changed.push(member);
   }
 
-  /** Lets those start that have changed, in the order in which they came. */
+  /** Starts requests of the clients that changed, in the order in which clients were added. */
   start(): void {
     const changed = this.#changed;
     this.#changed = [];

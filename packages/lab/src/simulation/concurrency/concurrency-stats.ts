@@ -1,15 +1,16 @@
-import { TimeWeighted, TimeWeightedReal } from "../sim/time-weighted.ts";
-import type { Distribution } from "../sim/time-weighted.ts";
-import type { SimulationResult, Slice } from "./simulation.ts";
-import { SLICE_MS } from "./simulation.ts";
+import { jainIndex, sum } from "../fairness.ts";
+import { TimeWeighted, TimeWeightedReal } from "../engine/time-weighted.ts";
+import type { Distribution } from "../engine/time-weighted.ts";
+import type { SimulationResult, Slice } from "./run-concurrency.ts";
+import { SLICE_MS } from "./run-concurrency.ts";
 
-/** What a run came to. A distribution of nothing is null. */
+/** Figures of a run. A distribution without values is null. */
 export interface ConcurrencyStats {
   readonly elapsedS: number;
   readonly successes: number;
   readonly attempts: number;
   readonly goodputPerSecond: number;
-  /** Of attempts that were served. */
+  /** Of served attempts. */
   readonly rttMs: { readonly p50: number | null; readonly p99: number | null };
   readonly server: { readonly inFlight: Distribution | null; readonly rate: Distribution | null };
   readonly controller: {
@@ -18,7 +19,7 @@ export interface ConcurrencyStats {
     readonly observedRttMs: Distribution | null;
     readonly averagedRttMs: Distribution | null;
   };
-  /** How evenly the clients were served: 1 is evenly. */
+  /** Jain's index over what each client was served: 1 is evenly. */
   readonly jain: number;
 }
 
@@ -26,7 +27,6 @@ export function concurrencyStats(result: SimulationResult): ConcurrencyStats {
   const { clients, service, elapsedMs } = result;
   const served = clients.map(({ stats }) => stats.successes);
   const successes = sum(served);
-  const squares = sum(served.map((count) => count * count));
   const [p50 = null, p99 = null] = result.roundTrips.quantiles([0.5, 0.99]);
   const inFlight = new TimeWeighted();
   const limit = new TimeWeighted();
@@ -54,17 +54,19 @@ export function concurrencyStats(result: SimulationResult): ConcurrencyStats {
       observedRttMs: observedRttMs.distribution() ?? null,
       averagedRttMs: averagedRttMs.distribution() ?? null,
     },
-    jain: squares === 0 ? 1 : successes ** 2 / (served.length * squares),
+    jain: jainIndex(served),
   };
 }
 
 /** One stretch of a run, over all clients. */
 export interface ConcurrencyRow {
   readonly t: number;
+  /** Seconds that the row covers; only in a last row that is shorter than the others. */
+  readonly lengthS?: number;
   /** At the end of the stretch. */
   readonly limit: number;
   readonly inFlight: number;
-  /** Mean of what was served; null if nothing was. */
+  /** Mean over the attempts served; null if none was. */
   readonly rttMs: number | null;
   readonly goodputPerSecond: number;
   readonly busyPerSecond: number;
@@ -74,22 +76,32 @@ export interface ConcurrencyRow {
 /** Runs up to this long are shown by the tenth of a second, longer ones by the second. */
 const FINE_MAX_MS = 30_000;
 
-/** The last row may be shorter than the others; its rates are those of a whole one. */
+/** The last row may be shorter than the others; its rates are counts ÷ its own length. */
 export function concurrencyRows({ slices, elapsedMs }: SimulationResult): ConcurrencyRow[] {
-  const perRow = elapsedMs <= FINE_MAX_MS ? 1 : 1000 / SLICE_MS;
-  const rows: ConcurrencyRow[] = [];
-  for (let from = 0; from < slices.length; from += perRow) {
-    rows.push(toRow(slices.slice(from, from + perRow), from * SLICE_MS, perRow * SLICE_MS));
-  }
-  return rows;
+  const rowMs = elapsedMs <= FINE_MAX_MS ? SLICE_MS : 1000;
+  const perRow = rowMs / SLICE_MS;
+  // Events at the very end belong to the row that ends there; a row of their own would have no length.
+  const count = Math.max(1, Math.ceil(elapsedMs / rowMs));
+  return Array.from({ length: count }, (_, index) => {
+    const isLast = index === count - 1;
+    const part = slices.slice(index * perRow, isLast ? slices.length : (index + 1) * perRow);
+    const fromMs = index * rowMs;
+    return toRow(part, fromMs, { lengthMs: isLast ? elapsedMs - fromMs : rowMs, rowMs });
+  });
 }
 
-function toRow(part: readonly Slice[], fromMs: number, lengthMs: number): ConcurrencyRow {
+function toRow(
+  part: readonly Slice[],
+  fromMs: number,
+  { lengthMs, rowMs }: { readonly lengthMs: number; readonly rowMs: number },
+): ConcurrencyRow {
   const last = part.at(-1);
   const ok = sum(part.map((slice) => slice.ok));
-  const perSecond = (count: number): number => round((count * 1000) / lengthMs);
+  const perSecond = (count: number): number =>
+    lengthMs === 0 ? 0 : round((count * 1000) / lengthMs);
   return {
     t: fromMs / 1000,
+    ...(lengthMs < rowMs && { lengthS: round(lengthMs / 1000) }),
     limit: last?.limit ?? 0,
     inFlight: last?.inFlight ?? 0,
     rttMs: ok === 0 ? null : round(sum(part.map(({ rttSumMs }) => rttSumMs)) / ok),
@@ -101,8 +113,4 @@ function toRow(part: readonly Slice[], fromMs: number, lengthMs: number): Concur
 
 function round(value: number): number {
   return Math.round(value * 1000) / 1000;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

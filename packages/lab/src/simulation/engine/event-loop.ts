@@ -1,39 +1,46 @@
 import { ConfigError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
 
-/** Events of one run: some minutes of computing. What needs more is not a scenario but a mistake. */
+/** Events of one run: some minutes of computing. More is taken for a mistake in the scenario. */
 const EVENTS_MAX = 100_000_000;
-/** Events at one instant: with delays of nothing, time would stand still for ever. */
+/** Events at one instant. With delays of 0 time would stand still for ever. */
 const EVENTS_AT_ONCE_MAX = 5_000_000;
-/** Events that wait at once: about a gigabyte, with what they hold. */
+/** Pending events: about a gigabyte with the closures they hold. */
 const PENDING_MAX = 3_000_000;
-/** Fewer that were cancelled are not worth the sweep. */
+/** Cancelled events below which the heap is not swept. */
 const SWEEP_MIN = 1024;
 
-/** Something that is to happen, until it has or was cancelled. */
+/** A pending event; `run` is undefined once it ran or was cancelled. */
 export interface Scheduled {
   readonly dueMs: number;
-  /** Ties go in the order in which they were scheduled. */
+  /** Events of the same instant run in the order in which they were scheduled. */
   readonly order: number;
   run: (() => void) | undefined;
 }
 
 export interface EventLoopOptions {
   /**
-   * 0: timers are exact. Else they fire on a grid, always a little late, as those of a real runtime
-   * do: a delay takes at least half a quantum more, rounded up.
+   * 0: timers are exact. Else a delay takes ⌈0.5 + delay ÷ quantum⌉ quanta, always a little late, as
+   * the timers of a real runtime do.
    */
   readonly timerQuantumMs: number;
-  /** What would be due then or later never happens and is not kept. Everything is unless given. */
+  /** Events due at this time or later are dropped when they are scheduled. Default: none is. */
   readonly endMs?: number;
 }
 
-/** Virtual time for simulations in which very much happens: plain callbacks, no promises. */
+/**
+ * Virtual time for simulations with millions of events: a heap of plain callbacks, no promises.
+ *
+ * @example
+ * const loop = new EventLoop({ timerQuantumMs: 0 });
+ * loop.after(250, () => console.log(`${loop.now()} ms`));
+ * loop.run(60_000, () => {}, () => false); // prints 250 ms, at once
+ */
 export class EventLoop implements Clock {
   readonly #quantumMs: number = 0;
   readonly #endMs: number | undefined;
   #heap: Scheduled[] = [];
-  /** Of those in the heap: they stay there until they are due or swept out. */
+  /** Cancelled events that are still in the heap. */
   #cancelled = 0;
   #nowMs = 0;
   #order = 0;
@@ -48,14 +55,14 @@ export class EventLoop implements Clock {
     return this.#nowMs;
   }
 
-  /** Runs `run` after a delay, as the timers of this loop keep it. */
+  /** Runs `run` after a delay, rounded to the timer grid. */
   after(delayMs: number, run: () => void): Scheduled {
     const quantumMs = this.#quantumMs;
     const keptMs = quantumMs === 0 ? delayMs : Math.ceil(0.5 + delayMs / quantumMs) * quantumMs;
     return this.at(this.#nowMs + keptMs, run);
   }
 
-  /** Runs `run` at an instant, exactly. One that has passed is now. */
+  /** Runs `run` at an exact instant; at once if it has passed. */
   at(atMs: number, run: () => void): Scheduled {
     const isTooMuch =
       this.#order >= EVENTS_MAX ||
@@ -69,13 +76,13 @@ export class EventLoop implements Clock {
     return event;
   }
 
-  /** Lets something not happen. After it has, or twice, this does nothing. */
+  /** Cancels an event. Has no effect on one that ran or was cancelled. */
   cancel(event: Scheduled): void {
     if (event.run === undefined) return;
     event.run = undefined;
     this.#cancelled++;
     if (this.#cancelled < SWEEP_MIN || this.#cancelled * 2 < this.#heap.length) return;
-    // What is in order is also a heap.
+    // A sorted array is a heap.
     this.#heap = this.#heap
       .filter((each) => each.run !== undefined)
       .toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
@@ -83,8 +90,8 @@ export class EventLoop implements Clock {
   }
 
   /**
-   * Lets time pass until nothing is due before `untilMs` or `isOver`. At each instant everything due
-   * runs first, then `onInstant`, once.
+   * Runs events until none is due before `untilMs`, or `isOver` answers true. At each instant all due
+   * events run first, then `onInstant` once.
    */
   run(untilMs: number, onInstant: () => void, isOver: () => boolean): void {
     while (!isOver()) {
@@ -116,7 +123,7 @@ export class EventLoop implements Clock {
     throw new ConfigError(`${what}; ${when}; make delays longer or the run shorter`);
   }
 
-  /** The next that was not cancelled. */
+  /** The next event that was not cancelled. */
   #first(): Scheduled | undefined {
     for (;;) {
       const first = this.#heap[0];

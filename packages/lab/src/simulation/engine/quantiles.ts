@@ -1,20 +1,23 @@
-/** So many are kept one by one. */
+/** Values kept one by one, 8 MB in all. Beyond them only cells are kept. */
 export const EXACT_MAX = 1_000_000;
 
-/** Cells for each factor of e: each is a thousandth of its value wide. */
+/** Cells per factor of e. A cell is 1/1000 of its value wide, which bounds the error. */
 const CELLS_PER_E = 1000;
 
 interface Cell {
   count: number;
-  /** The longest in it. */
+  /**
+   * The largest value in the cell; reported for the whole cell, so that quantiles are never too
+   * small.
+   */
   maxMs: number;
 }
 
 /**
- * Quantiles of round trips: exact up to a million of them, beyond that at most a thousandth too
- * long. Memory is bounded by their range, not by their number.
+ * Quantiles of durations: exact up to a million values, beyond that at most 0.1 % too long. Memory
+ * is bounded by the range of the values, not by their number.
  */
-export class RoundTrips {
+export class Quantiles {
   readonly #exactMs: number[] = [];
   readonly #cells = new Map<number, Cell>();
   #count = 0;
@@ -33,7 +36,7 @@ export class RoundTrips {
     this.#addToCell(rttMs);
   }
 
-  /** The value that this part of them are shorter than; undefined if there are none. */
+  /** For each part, such as 0.99, the value at rank ⌊part × count⌋; undefined without values. */
   quantiles(parts: readonly number[]): (number | undefined)[] {
     const sortedMs = Float64Array.from(this.#exactMs).toSorted();
     const cells = [...this.#cells.values()].toSorted((a, b) => a.maxMs - b.maxMs);
@@ -49,7 +52,7 @@ export class RoundTrips {
   }
 
   #addToCell(rttMs: number): void {
-    // Of nothing the logarithm is minus infinity: a cell like any other.
+    // The logarithm of 0 is -Infinity, which is a valid key.
     const key = Math.floor(CELLS_PER_E * Math.log(rttMs));
     const cell = this.#cells.get(key);
     if (cell === undefined) {

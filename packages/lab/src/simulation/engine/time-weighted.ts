@@ -1,14 +1,22 @@
-/** A distribution in a result. */
+/** Summary of a quantity over time. */
 export interface Distribution {
   readonly min: number;
   readonly max: number;
   readonly mean: number;
-  /** The value that held longest; of several, the highest. */
+  /** The value that held longest; the highest of several. */
   readonly mode: number;
 }
 
 /**
- * Whole numbers, each weighted by the time since the one before. The first only starts the clock.
+ * Distribution of a whole number over time. Each value is weighted by the time since the previous
+ * one; the first only starts the clock.
+ *
+ * @example
+ * const depth = new TimeWeighted();
+ * depth.add(0, 0); // starts the clock
+ * depth.add(3, 900); // 3 until 900 ms
+ * depth.add(5, 1000);
+ * depth.distribution(); // { min: 3, max: 5, mean: 3.2, mode: 3 }
  */
 export class TimeWeighted {
   readonly #weights: number[] = [];
@@ -22,7 +30,7 @@ export class TimeWeighted {
     this.#weights[value] = (this.#weights[value] as number) + weight;
   }
 
-  /** Adds what another has gathered. */
+  /** Adds the weights of another distribution. */
   merge(other: TimeWeighted): void {
     while (this.#weights.length < other.#weights.length) this.#weights.push(0);
     for (const [value, weight] of other.#weights.entries()) {
@@ -56,7 +64,7 @@ export class TimeWeightedReal {
   #max = Number.NEGATIVE_INFINITY;
   #total = 0;
   #sum = 0;
-  /** By cells: the mode of real numbers needs a grid. */
+  /** Weight by cell, for the mode: equal values are rare among real numbers. */
   readonly #weights = new Map<number, number>();
 
   add(value: number, nowMs: number): void {
@@ -96,10 +104,12 @@ export class TimeWeightedReal {
   }
 }
 
-/** From here on the grid is coarse, so that it has a million cells and not one for each value. */
+/**
+ * Values from which the grid is coarse, so that there are about a million cells at most below it.
+ */
 const COARSE_FROM = 100_000;
 
-/** The nearest tenth, or the nearest thousand, in tenths. */
+/** The value rounded to tenths, or to thousands from `COARSE_FROM` on; in tenths. */
 function cellOf(value: number): number {
   return value < COARSE_FROM ? Math.round(value * 10) : Math.round(value / 1000) * 10_000;
 }

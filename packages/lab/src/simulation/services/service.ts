@@ -1,20 +1,20 @@
 import { ConfigError } from "@sluice/core";
-import { TimeWeighted } from "./time-weighted.ts";
+import { TimeWeighted } from "../engine/time-weighted.ts";
 
 export type Answer = (answer: "ok" | "busy") => void;
 
-/** A simulated service. Requests come one at a time; what it does with them is its own affair. */
+/** A simulated service. Each implementation decides when it answers a request, and how. */
 export interface Service {
   readonly seen: Arrivals;
-  /** A request arrives. `answer` is called once at most: a request may also be lost. */
+  /** A request arrives. `answer` is called at most once: never if the request is lost. */
   arrive(answer: Answer): void;
 }
 
 const RATE_WINDOW_MS = 1000;
-/** Arrivals within that time, all of which are remembered. */
+/** Most arrivals within the window; each takes eight bytes until it leaves it. */
 const RATE_MAX = 3_000_000;
 
-/** What a service sees of its clients: how many are in it, and how many came in the last second. */
+/** The load that a service sees: requests in it, and arrivals within the last second. */
 export class Arrivals {
   readonly inFlight: TimeWeighted = new TimeWeighted();
   readonly rate: TimeWeighted = new TimeWeighted();
@@ -22,7 +22,7 @@ export class Arrivals {
   #times: number[] = [];
   #oldest = 0;
 
-  /** Counts one in. Both numbers include it. */
+  /** Counts an arrival. Both numbers include it. */
   enter(nowMs: number): { level: number; rate: number } {
     this.inFlight.add(this.#level, nowMs);
     this.#level++;
@@ -36,7 +36,10 @@ export class Arrivals {
     this.#level--;
   }
 
-  /** Arrivals in the last second, up to now; also noted when one leaves. */
+  /**
+   * Arrivals within the last second. Recorded at departures too, because the distribution is
+   * weighted by time.
+   */
   #countRate(nowMs: number): number {
     const times = this.#times;
     while (this.#oldest < times.length && (times[this.#oldest] as number) <= nowMs - RATE_WINDOW_MS)

@@ -1,28 +1,31 @@
 import { ConfigError, Fifo } from "@sluice/core";
 import type { Random } from "@sluice/core";
-import { drawExponential, drawLognormal } from "./draw.ts";
-import type { EventLoop } from "./event-loop.ts";
+import { drawExponential, drawLognormal } from "../engine/draw.ts";
+import type { EventLoop } from "../engine/event-loop.ts";
 import { Arrivals } from "./service.ts";
 import type { Answer, Service } from "./service.ts";
 
-/** Most that wait where any number may: clients that give up leave theirs in the queue. */
+/**
+ * Most attempts in a queue without a bound. Attempts that timed out stay in it, so it can grow for
+ * ever.
+ */
 const QUEUE_MAX = 3_000_000;
 
 export interface QueueingServiceOptions {
   readonly workers: number;
-  /** Mean time that a worker takes. */
+  /** Mean time of a worker for one attempt. */
   readonly serviceMs: number;
   readonly distribution: "constant" | "exponential" | "lognormal";
-  /** Standard deviation ÷ mean, of the log-normal. */
+  /** Standard deviation ÷ mean; for `lognormal` only. */
   readonly cv: number;
-  /** Most that wait for a worker; any number unless given. */
+  /** Most attempts that wait for a worker. Default: no bound. */
   readonly queue: number | undefined;
-  /** Delay of an answer to one that finds the queue full. */
+  /** Delay of the busy answer when the queue is full. */
   readonly rejectMs: number;
   readonly schedule: readonly ServiceChange[];
 }
 
-/** From `atS` on the service has so many workers, or takes so long. */
+/** From `atS` on the service has this number of workers, or this mean time. */
 export interface ServiceChange {
   readonly atS: number;
   readonly workers?: number | undefined;
@@ -30,8 +33,19 @@ export interface ServiceChange {
 }
 
 /**
- * Workers behind one first-come queue. A client that no longer waits is served all the same: the
- * service cannot know.
+ * Workers behind one first-come queue. An attempt that timed out at the client is served all the
+ * same, because the service cannot know.
+ *
+ * @example
+ * const service = new QueueingService(loop, new SeededRandom(1), {
+ *   workers: 20,
+ *   serviceMs: 50,
+ *   distribution: "exponential",
+ *   cv: 1,
+ *   queue: 100,
+ *   rejectMs: 1,
+ *   schedule: [{ atS: 20, workers: 5 }],
+ * });
  */
 export class QueueingService implements Service {
   readonly seen: Arrivals = new Arrivals();
@@ -61,7 +75,7 @@ export class QueueingService implements Service {
       this.#refuseTooMany();
       this.#queue.push(answer);
     } else {
-      // Refused at the door: it is not in the service while it waits for that answer.
+      // A refused attempt is not in the service while its answer is on the way.
       this.seen.leave(this.#loop.now());
       this.#loop.after(rejectMs, () => answer("busy"));
     }

@@ -1,14 +1,23 @@
-/** How much a service that was idle takes at once: what it takes in this time, two at least. */
+/**
+ * Burst of an idle service: its capacity in 10 ms, and at least two requests. Longer bursts make a
+ * probe above the capacity cheaper.
+ */
 const BURST_MS = 10;
 const BURST_MIN = 2;
 
-/** Takes or refuses requests at once; the answer comes when it comes. */
+/** Decides at arrival whether a request is taken; the simulation delivers the answer later. */
 export interface BusyService {
-  /** Whether a request that arrives is taken, by a service that now takes so many a second. */
+  /** Whether a request that arrives now is taken, given the present capacity. */
   takes(nowMs: number, perSecond: number): boolean;
 }
 
-/** Takes requests evenly, so many a second, and at most 10 ms of them at once. */
+/**
+ * A token bucket of the capacity: takes requests evenly, at most 10 ms of the capacity at once.
+ *
+ * @example
+ * const service = new EvenService();
+ * const isTaken = service.takes(loop.now(), 2000); // at a capacity of 2000 requests a second
+ */
 export class EvenService implements BusyService {
   #tokens = BURST_MIN;
   #filledAtMs = 0;

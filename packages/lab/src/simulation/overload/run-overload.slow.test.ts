@@ -1,11 +1,11 @@
 import { createBusyThrottle, SeededRandom } from "@sluice/core";
 import type { BusyThrottle, Clock } from "@sluice/core";
 import { describe, expect, test } from "vitest";
-import { EvenService } from "./even-service.ts";
-import type { BusyService } from "./even-service.ts";
+import { EvenService } from "../services/even-service.ts";
+import type { BusyService } from "../services/even-service.ts";
 import { phaseStats } from "./phase-stats.ts";
-import { runOverload } from "./simulation.ts";
-import type { CapacityPhase, OverloadClient, OverloadSecond } from "./simulation.ts";
+import { runOverload } from "./run-overload.ts";
+import type { CapacityPhase, OverloadClient, OverloadSecond } from "./run-overload.ts";
 
 const throttle = (clock: Clock): BusyThrottle => createBusyThrottle(clock);
 
@@ -32,7 +32,7 @@ function play({
   );
 }
 
-/** Capacity twice what is offered, then two fifths of it for so long, then twice again. */
+/** Twice the offered rate, then two fifths of it for `forS` seconds, then twice again. */
 function dip(offeredPerSecond: number, fromS: number, forS: number): CapacityPhase[] {
   return [
     { fromS: 0, perSecond: 2 * offeredPerSecond },
@@ -47,11 +47,13 @@ const total = (seconds: readonly OverloadSecond[], key: "ok" | "busy" | "sent"):
 const busyShare = (seconds: readonly OverloadSecond[]): number =>
   total(seconds, "busy") / total(seconds, "sent");
 
-/** Seconds until as much is taken as is offered, but 1 %, to the end. */
+/**
+ * Seconds after which at least 99 % of the offered requests are taken in every second to the end.
+ */
 const recoveredAfter = (seconds: readonly OverloadSecond[], fromS: number): number =>
   seconds.slice(fromS).findLastIndex(({ ok, offered }) => ok < 0.99 * offered) + 1;
 
-test("a peer at two fifths of what is offered is used fully, is hardly refused anything, and is back at once", () => {
+test("a peer with two fifths of the offered capacity is used fully, answers busy rarely, and recovers within five seconds", () => {
   const seconds = play({ capacity: dip(5000, 60, 200), durationS: 280 });
   const last = seconds.slice(110, 260);
   expect(total(last, "ok") / (2000 * 150)).toBeGreaterThanOrEqual(0.97);
@@ -59,7 +61,7 @@ test("a peer at two fifths of what is offered is used fully, is hardly refused a
   expect(recoveredAfter(seconds, 260)).toBeLessThanOrEqual(5);
 });
 
-/** How much must be used, how little refused, and how soon all must be back. */
+/** Least goodput ratio, largest busy share, and longest recovery in seconds. */
 interface Demand {
   readonly goodput: number;
   readonly busy: number;
@@ -107,7 +109,7 @@ describe("the same holds at other response times", () => {
   });
 });
 
-/** Counts all that came in the last second, refused ones too: a little too much, and all is refused. */
+/** A sliding window that counts refused requests too: slightly too many, and all are refused. */
 class CountingService implements BusyService {
   #cameAtMs: number[] = [];
 
@@ -119,7 +121,7 @@ class CountingService implements BusyService {
   }
 }
 
-/** So many in each second of the clock, the first that come. */
+/** A fixed window: the first requests of each second of the clock are taken. */
 class WindowService implements BusyService {
   #second = 0;
   #taken = 0;
@@ -145,9 +147,9 @@ describe("peers that count by the second are used well too, and refuse little", 
   });
 });
 
-/** What is refused here after a dip of so long has ended, on average over several runs. */
+/** Requests throttled after a dip of `forS` seconds has ended, as a mean over ten seeds. */
 function lostAfter(forS: number): number {
-  // Where in its rest a throttle is when capacity returns is chance; so several.
+  // The phase of the throttle's probe cycle at the end of the dip is random.
   const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   const lost = seeds.map((seed) => {
     const capacity = dip(2000, 5, forS);
@@ -159,12 +161,12 @@ function lostAfter(forS: number): number {
   return lost.reduce((sum, each) => sum + each, 0) / seeds.length;
 }
 
-test("the longer a peer was busy, the longer until all is back, yet never over five seconds", () => {
+test("recovery takes longer after a longer dip, yet never more than five seconds", () => {
   const lost = [2, 40, 150].map(lostAfter);
   expect(lost).toEqual(lost.toSorted((a, b) => a - b));
 });
 
-test("after an outage all is back within seconds, whatever its length", () => {
+test("after an outage of any length traffic is whole again within seven seconds", () => {
   for (const forS of [1, 5, 60]) {
     const capacity = [
       { fromS: 0, perSecond: 10_000 },
