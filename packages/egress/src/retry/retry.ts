@@ -1,5 +1,5 @@
-import { requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Random, Timer } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { addAbortListener, removeAbortListener } from "../gate/abort-listeners.ts";
 import type { Alarms, Sleeper } from "../gate/alarms.ts";
 import { readCall } from "../gate/call-options.ts";

@@ -1,4 +1,4 @@
-import type { RampStep } from "@sluice/core";
+import type { RampStep } from "@sluice/core/internal";
 
 /** What a limiter has done since it was made. */
 export interface FleetCounts {

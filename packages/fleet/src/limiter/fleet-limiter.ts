@@ -1,5 +1,7 @@
-import { Grant, InvariantError, requireDuration, requireKnownKeys } from "@sluice/core";
-import type { Clock, Reason, TakeBack, Timer } from "@sluice/core";
+import { InvariantError } from "@sluice/core";
+import type { Clock, Reason, Timer } from "@sluice/core";
+import { Grant, requireDuration, requireKnownKeys } from "@sluice/core/internal";
+import type { TakeBack } from "@sluice/core/internal";
 import type { Entitlement } from "../membership/membership.ts";
 import { requireLeaveReason } from "../store/check-request.ts";
 import type { LeaveReason } from "../store/pool-store.ts";

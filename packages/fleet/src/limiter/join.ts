@@ -1,5 +1,7 @@
-import { ConfigError, Ramp, requireKnownKeys, requireWhole } from "@sluice/core";
-import type { Clock, Division, RampOptions, Random, Timer } from "@sluice/core";
+import { ConfigError, Ramp } from "@sluice/core";
+import type { Clock, RampOptions, Random, Timer } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
+import type { Division } from "@sluice/core/internal";
 import { systemRandom, systemTimer } from "@sluice/core/system";
 import type { Entitlement } from "../membership/membership.ts";
 import { readFleetOptions } from "../settings/fleet-options.ts";

@@ -1,4 +1,4 @@
-import type { Seat } from "@sluice/core";
+import type { Seat } from "@sluice/core/internal";
 import { PARTS } from "../store/pool-store.ts";
 import type { DemandReport, SyncReply } from "../store/pool-store.ts";
 import { HoldDown } from "./hold-down.ts";

@@ -1,5 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import type { Division } from "@sluice/core";
+import type { Division } from "@sluice/core/internal";
 import type { MembershipRules } from "../membership/membership.ts";
 import { checkTiming, DEFAULT_TIMING } from "../membership/timing.ts";
 import type { Timing } from "../membership/timing.ts";

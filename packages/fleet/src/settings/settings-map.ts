@@ -1,10 +1,7 @@
-import { ConfigError, parseDurationMs } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { COUNT_MAX, DURATION_MAX_MS, parseDurationMs } from "@sluice/core/internal";
 import { nearest } from "./nearest.ts";
 
-/** 2^53: up to here counts are exact. */
-const COUNT_MAX = 9_007_199_254_740_992;
-/** 31 years. */
-const DURATION_MAX_MS = 1e12;
 const SHOWN_MAX = 40;
 
 /** A length of time: "60s", "1m30s" or "500ms" as Go writes it, or a number of milliseconds. */

@@ -1,4 +1,5 @@
-import { ConfigError, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { requireWhole } from "@sluice/core/internal";
 import { requireMemberId, requireNonce, requirePoolName } from "./names.ts";
 import { PARTS } from "./pool-store.ts";
 import type { LeaveReason, LeaveRequest, SyncRequest } from "./pool-store.ts";

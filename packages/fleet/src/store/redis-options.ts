@@ -1,5 +1,6 @@
-import { ConfigError, requireKnownKeys, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
 import type { Timer } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { systemTimer } from "@sluice/core/system";
 
 /** What the store needs of a client; those of ioredis and iovalkey have it. */

@@ -1,5 +1,6 @@
-import { ConcurrencyLimiter, Fifo } from "@sluice/core";
+import { ConcurrencyLimiter } from "@sluice/core";
 import type { LimitAlgorithm, LimitDecision, Permit, Random } from "@sluice/core";
+import { Fifo } from "@sluice/core/internal";
 import type { EventLoop, Scheduled } from "../sim/event-loop.ts";
 import type { Service } from "../sim/service.ts";
 import { TimeWeighted, TimeWeightedReal } from "../sim/time-weighted.ts";

@@ -99,7 +99,7 @@ class Trial {
   step = 0;
 
   constructor(options: TokenBucketOptions) {
-    this.bucket = new TokenBucket(this.clock, options);
+    this.bucket = new TokenBucket({ ...options, clock: this.clock });
   }
 
   play(program: readonly Step[], onOperation: (op: string, answer: Answer) => void): void {
@@ -126,7 +126,9 @@ class Trial {
       case "chargeAndCheck":
         return this.bucket.chargeAndCheck(operation.n);
       case "pauseMs":
-        return this.bucket.pauseMs(operation.until);
+        return operation.until === undefined
+          ? this.bucket.throttlingDurationMs()
+          : this.bucket.pauseMs(operation.until);
       case "setRate":
         this.bucket.setRate(operation.rate);
         return undefined;

@@ -1,4 +1,5 @@
 import { ConfigError } from "@sluice/core";
+import { SECOND_MS } from "@sluice/core/internal";
 import { checkTiming, DEFAULT_TIMING } from "@sluice/fleet/sim";
 import type { Timing } from "@sluice/fleet/sim";
 import * as v from "valibot";
@@ -17,7 +18,6 @@ const MAX_SHARES = 5_000_000;
 /** More lines than this cannot be told apart. */
 const LINES_MAX = 8;
 
-const SECOND_MS = 1000;
 const { syncIntervalMs, leaseMs, staleMs, timeoutMs } = DEFAULT_TIMING;
 const DEFAULTS = {
   ...DEFAULT_TIMING,

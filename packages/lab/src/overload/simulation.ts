@@ -1,9 +1,7 @@
-import { LIMIT_MAX } from "@sluice/core";
 import type { BusyThrottle, Clock, Random } from "@sluice/core";
+import { LIMIT_MAX, SECOND_MS } from "@sluice/core/internal";
 import { EventLoop } from "../sim/event-loop.ts";
 import type { BusyService } from "./even-service.ts";
-
-const SECOND_MS = 1000;
 
 /** From `fromS` on the service takes so many a second. */
 export interface CapacityPhase {
