@@ -95,6 +95,27 @@ test("no levels let everything pass", () => {
   expect([limiter.throttling(), limiter.pauseMs(1, 1)]).toEqual([undefined, 0]);
 });
 
+test("one level over time answers as it would alone", () => {
+  const step = fc.record({
+    waitMs: fc.oneof(fc.constant(0), fc.nat(40), fc.nat(2000)),
+    messages: fc.nat(30),
+    call: fc.constantFrom("tryAcquire" as const, "chargeAndCheck" as const),
+  });
+  fc.assert(
+    fc.property(rate, fc.array(step, { maxLength: 40 }), ({ messages, bytes }, history) => {
+      let nowMs = 0;
+      const rates = { messages: { rate: messages }, bytes: { rate: bytes } };
+      const make = () => new CompoundLimiter({ ...rates, clock: { now: () => nowMs } });
+      const alone = make();
+      const limiter = new MultiLevelLimiter([make()]);
+      for (const { waitMs, messages: count, call } of history) {
+        nowMs += waitMs;
+        expect(limiter[call](count, 2 * count)).toBe(alone[call](count, 2 * count));
+      }
+    }),
+  );
+});
+
 test("a limit raised at the instant of a refusal admits at once", () => {
   const topic = new CompoundLimiter({ clock, messages: { rate: 10, capacity: 100 } });
   const limiter = new MultiLevelLimiter([topic]);

@@ -144,6 +144,12 @@ test("a pause is rounded up to the nanosecond and there is none once the tokens 
   expect([bucket.pauseMs(1, 333), bucket.pauseMs(2, 400)]).toEqual([0.333334, 266.666667]);
 });
 
+test("a clock that is behind by some time adds that time to the pause", () => {
+  const { bucket } = setUp({ rate: 10, initialTokens: 0 });
+  expect(bucket.tokens(500)).toBe(5);
+  expect([bucket.pauseMs(6, 500), bucket.pauseMs(6, 300)]).toEqual([100, 300]);
+});
+
 test("a new rate keeps debt and pays it back at the new rate", () => {
   const { bucket, tokensAfter } = setUp({ rate: 10, capacity: 100, initialTokens: 0 });
   bucket.charge(50);
