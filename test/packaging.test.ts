@@ -26,7 +26,7 @@ test("core runs in a worker", async () => {
     const { parentPort } = require("node:worker_threads");
     const built = ${JSON.stringify(pathToFileURL(pathOf("packages/core/dist/")).href)};
     Promise.all([import(built + "index.js"), import(built + "system.js")]).then(([core, system]) => {
-      const bucket = new core.TokenBucket(system.createCachedClock(), { rate: 2 });
+      const bucket = new core.TokenBucket({ rate: 2, clock: system.createCachedClock() });
       parentPort.postMessage([1, 2, 3].map(() => bucket.tryAcquire(1)));
     });`;
   const worker = new Worker(program, { eval: true });

@@ -4,6 +4,7 @@ import { codeOf } from "./tree.ts";
 /** The entries that a user can import from, and the file behind each. */
 const ENTRIES = {
   "@sluice/core": "packages/core/src/index.ts",
+  "@sluice/core/internal": "packages/core/src/internal.ts",
   "@sluice/core/system": "packages/core/src/system.ts",
   "@sluice/core/testing": "packages/core/src/testing.ts",
   "@sluice/egress": "packages/egress/src/index.ts",

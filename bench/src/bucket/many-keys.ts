@@ -97,5 +97,10 @@ const SPENT_PER_VISIT = 10;
 const REGAINED_PER_SECOND = 10;
 
 function busyBuckets(clock: Clock): KeyedBuckets {
-  return new KeyedBuckets(clock, { rate: REGAINED_PER_SECOND, capacity: PLENTY });
+  return new KeyedBuckets({
+    rate: REGAINED_PER_SECOND,
+    capacity: PLENTY,
+    initialTokens: PLENTY,
+    clock,
+  });
 }

@@ -50,5 +50,5 @@ export function chargeExact(): Loop {
 }
 
 function plentifulBucket(clock: Clock): TokenBucket {
-  return new TokenBucket(clock, { rate: PLENTY });
+  return new TokenBucket({ rate: PLENTY, clock });
 }

@@ -14,7 +14,7 @@ export function threeLevelsCharge(): Loop {
     let admitted = 0;
     for (let turn = 0; turn < count; turn += ACQUIRES_PER_TURN) {
       for (let i = 0; i < ACQUIRES_PER_TURN; i++) {
-        if (limiter.chargeAndCheck(1, MESSAGE_BYTES) === undefined) admitted++;
+        if (limiter.chargeAndCheck(1, MESSAGE_BYTES)) admitted++;
       }
       turns.end();
     }
@@ -29,7 +29,7 @@ export function threeLevelsTryAcquire(): Loop {
     let admitted = 0;
     for (let turn = 0; turn < count; turn += ACQUIRES_PER_TURN) {
       for (let i = 0; i < ACQUIRES_PER_TURN; i++) {
-        if (limiter.tryAcquire(1, MESSAGE_BYTES) === undefined) admitted++;
+        if (limiter.tryAcquire(1, MESSAGE_BYTES)) admitted++;
       }
       turns.end();
     }
@@ -40,7 +40,6 @@ export function threeLevelsTryAcquire(): Loop {
 function plentifulLimiter(clock: Clock): MultiLevelLimiter {
   const rates = { messages: { rate: PLENTY }, bytes: { rate: PLENTY * MESSAGE_BYTES } };
   return new MultiLevelLimiter(
-    clock,
-    LEVELS.map((reason) => new CompoundLimiter(clock, reason, rates)),
+    LEVELS.map((reason) => new CompoundLimiter({ ...rates, reason, clock })),
   );
 }

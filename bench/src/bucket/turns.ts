@@ -1,5 +1,5 @@
-import { CachedClock } from "@sluice/core";
 import type { Clock } from "@sluice/core";
+import { CachedClock } from "@sluice/core/internal";
 import { systemClock } from "@sluice/core/system";
 
 /** How many acquires share one turn of the event loop, and so one reading of the clock. */

@@ -1,5 +1,6 @@
-import { createBusyThrottle, proseRule, SeededRandom, tableRule } from "@sluice/core";
+import { createBusyThrottle, SeededRandom } from "@sluice/core";
 import type { BusyThrottle, Clock } from "@sluice/core";
+import { proseRule, tableRule } from "@sluice/core/internal";
 import { AimdThrottle } from "./peers/aimd.ts";
 import { CubicThrottle } from "./peers/cubic.ts";
 import { DocumentThrottle } from "./peers/document.ts";

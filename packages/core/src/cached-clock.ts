@@ -1,20 +1,24 @@
 import type { Clock } from "./time.ts";
 
 export interface CachedClockOptions {
-  /** A source that falls back by more than this has leapt and is re-based; less is jitter. */
+  /**
+   * A source that goes back by more than this many milliseconds has leapt and is re-based; a smaller
+   * step back is waited out as jitter.
+   * @default 16
+   */
   readonly leapMs?: number;
 }
 
 /**
- * Reads its source once per turn of the event loop, because a reading costs ten times as much as
- * the bucket that asks for it.
+ * Reads its source once per turn of the event loop, because one reading costs about as much as ten
+ * acquisitions from a bucket.
  *
- * It never goes back: small steps back of the source are waited out, larger ones (a leap) re-base
- * it, so that time goes on from where it was. Leaps forward pass.
+ * It never goes back: a small step back of the source is waited out, a larger one re-bases the clock,
+ * so that time continues from where it was. Leaps forward pass.
  *
- * Who stays in one turn sees no time pass, and sees it all at once in the next. So a limit on this
- * clock keeps its bound as if every stretch of time were longer by the longest turn in it. Where
- * turns may be long and that is too much, give the limit the exact clock.
+ * Within one turn no time passes; the next turn sees it all at once. So a limit on this clock keeps
+ * its bound as if every interval were longer by the longest turn in it. Where turns may be too long
+ * for that, give the limit the exact clock.
  */
 export class CachedClock implements Clock {
   readonly #source: Clock;
@@ -25,7 +29,7 @@ export class CachedClock implements Clock {
   readonly #leapMs: number = 0;
   #fresh = false;
   #nowMs = 0;
-  /** Added to the source; changes only when the source leaps back. */
+  /** Milliseconds added to the source; changes only when the source leaps back. */
   #offsetMs = 0;
 
   constructor(

@@ -12,8 +12,8 @@ const UNIT_MS = new Map([
 const PART = /(\d+(?:\.\d+)?|\.\d+)([a-zµμ]+)/y;
 
 /**
- * Milliseconds of a duration such as "10s", "250ms" or "1h30m", in the notation that Go and
- * Kubernetes use; `undefined` if it is none. A bare number is none: it does not say its unit.
+ * Milliseconds of a duration such as "10s", "250ms" or "1h30m", in the notation of Go and Kubernetes.
+ * `undefined` for any other text, also for a bare number, which does not say its unit.
  */
 export function parseDurationMs(text: string): number | undefined {
   let ms = 0;

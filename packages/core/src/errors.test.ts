@@ -2,18 +2,24 @@ import { expect, test } from "vitest";
 import { SluiceError } from "./errors.ts";
 import { FairQueue } from "./fair/fair-queue.ts";
 import { Ramp } from "./ramp/ramp.ts";
+import { SeededRandom } from "./random.ts";
 import { CompoundLimiter } from "./rate/compound-limiter.ts";
 import { KeyedBuckets } from "./rate/keyed-buckets.ts";
+import { MultiLevelLimiter } from "./rate/multi-level-limiter.ts";
 import { RateMeter } from "./rate/rate-meter.ts";
 import { TokenBucket } from "./rate/token-bucket.ts";
+import type { Reason } from "./reason.ts";
 import { EpochAccount } from "./share/epoch-account.ts";
+import { VirtualClock } from "./testing.ts";
 
 const clock = { now: () => 0 };
-const bucket = new TokenBucket(clock, { rate: 10 });
+const bucket = new TokenBucket({ clock, rate: 10 });
 const queue = { quantum: { messages: 1, bytes: 1 }, maxFlows: 1, maxItemsPerFlow: 1 };
-const flow = { id: "a", purse: new CompoundLimiter(clock, "memory", {}) };
+const limiter = new CompoundLimiter({ clock, reason: "memory" });
+const flow = { id: "a", payer: () => limiter };
 const ramp = { min: 1, max: 10, rampUpMs: 1000, mode: { kind: "relaxed" } } as const;
-const alone = { poolSize: 1, rank: 0 };
+const seat = { poolSize: 1, rank: 0 };
+const alone = { ceiling: 1, seat, epoch: 0, division: "floor" } as const;
 
 function failureOf(call: () => unknown): string {
   try {
@@ -26,20 +32,26 @@ function failureOf(call: () => unknown): string {
 }
 
 test.each([
-  ["rate", () => new TokenBucket(clock, { rate: 0 })],
-  ["rate", () => new TokenBucket(clock, { rate: 0.5 })],
-  ["rate", () => new TokenBucket(clock, { rate: 2 ** 54 })],
+  ["rate", () => new TokenBucket({ clock, rate: 0 })],
+  ["rate", () => new TokenBucket({ clock, rate: 0.5 })],
+  ["rate", () => new TokenBucket({ clock, rate: 2 ** 54 })],
   ["rate", () => bucket.setRate(Number.NaN)],
-  ["periodMs", () => new TokenBucket(clock, { rate: 1, periodMs: 0 })],
-  ["periodMs", () => new TokenBucket(clock, { rate: 1, periodMs: 1e12 + 1 })],
-  ["capacity", () => new TokenBucket(clock, { rate: 1, capacity: 0 })],
-  ["initialTokens", () => new TokenBucket(clock, { rate: 1, initialTokens: -1 })],
-  ["targetTokens", () => new TokenBucket(clock, { rate: 1, targetTokens: 0.5 })],
-  ["resolutionMs", () => new TokenBucket(clock, { rate: 1, resolutionMs: -1 })],
-  ["maxDebt", () => new TokenBucket(clock, { rate: 1, maxDebt: Infinity })],
-  ["rate", () => new CompoundLimiter(clock, "memory", { bytes: { rate: -1 } })],
-  ["maxKeys", () => new KeyedBuckets(clock, { rate: 1, maxKeys: 0 })],
-  ["slices", () => new RateMeter(clock, { slices: 0 })],
+  ["periodMs", () => new TokenBucket({ clock, rate: 1, periodMs: 0 })],
+  ["periodMs", () => new TokenBucket({ clock, rate: 1, periodMs: 1e12 + 1 })],
+  ["capacity", () => new TokenBucket({ clock, rate: 1, capacity: 0 })],
+  ["initialTokens", () => new TokenBucket({ clock, rate: 1, initialTokens: -1 })],
+  ["targetTokens", () => new TokenBucket({ clock, rate: 1, targetTokens: 0.5 })],
+  ["resolutionMs", () => new TokenBucket({ clock, rate: 1, resolutionMs: -1 })],
+  ["maxDebt", () => new TokenBucket({ clock, rate: 1, maxDebt: Infinity })],
+  ["rate", () => new CompoundLimiter({ clock, reason: "memory", bytes: { rate: -1 } })],
+  ["reason", () => new CompoundLimiter({ reason: "slow" as Reason })],
+  ["initialTokens", () => new KeyedBuckets({ clock, rate: 1, initialTokens: 2 })],
+  ["rate", () => new KeyedBuckets({ clock, rate: 1 }).setRate(0)],
+  ["maxBytes", () => new FairQueue({ ...queue, maxBytes: 0 })],
+  ["seed", () => new SeededRandom(0.5)],
+  ["mode.kind", () => new Ramp({ ...ramp, mode: { kind: "none" } as never }, { epoch: 0 })],
+  ["maxKeys", () => new KeyedBuckets({ clock, rate: 1, maxKeys: 0 })],
+  ["slices", () => new RateMeter({ clock, slices: 0 })],
   ["quantum.bytes", () => new FairQueue({ ...queue, quantum: { messages: 1, bytes: 0 } })],
   ["maxFlows", () => new FairQueue({ ...queue, maxFlows: 0 })],
   ["maxItemsPerFlow", () => new FairQueue({ ...queue, maxItemsPerFlow: 0 })],
@@ -52,21 +64,51 @@ test.each([
     () =>
       new Ramp({ ...ramp, mode: { kind: "onlyIfUsed", thresholdPercentage: 101 } }, { epoch: 0 }),
   ],
-  ["rank", () => new EpochAccount(10, { poolSize: 2, rank: 2 }, 0, "rotate")],
-  ["left", () => new EpochAccount(1, alone, 0, "floor").resize(alone, 0.5)],
+  [
+    "rank",
+    () =>
+      new EpochAccount({
+        ceiling: 10,
+        seat: { poolSize: 2, rank: 2 },
+        epoch: 0,
+        division: "rotate",
+      }),
+  ],
+  ["left", () => new EpochAccount(alone).resize(seat, 0.5)],
 ])("a setting that cannot be right is refused by its name, %s", (name, call) => {
   expect(failureOf(call)).toMatch(new RegExp(`^CONFIG: ${name} is `));
 });
 
+test("a rate below one per period is refused with the way to write it", () => {
+  expect(failureOf(() => new TokenBucket({ rate: 0.5 }))).toContain("{ rate: 1, periodMs: 2000 }");
+});
+
 test.each([
-  ["a charge of a fraction", () => bucket.charge(0.5)],
-  ["a charge below zero", () => bucket.chargeAndCheck(-1)],
-  ["a charge that cannot be counted", () => bucket.charge(2 ** 54)],
-  ["a pause until no number", () => bucket.pauseMs(Number.NaN)],
-  ["a cost below zero", () => new FairQueue(queue).tryPush(flow, 1, { messages: -1, bytes: 0 })],
-  ["half an epoch", () => new Ramp(ramp, { epoch: 0 }).enter(0.5, { used: 0, unused: 0 })],
-  ["an ask below zero", () => new EpochAccount(1, alone, 0, "floor").acquire(-1)],
-  ["half a token given back", () => new EpochAccount(1, alone, 0, "floor").acquire(1).deposit(0.5)],
-])("%s is a mistake in a program", (_, call) => {
-  expect(failureOf(call)).toMatch(/^INVARIANT: /);
+  ["count of TokenBucket.charge is 0.5; use", () => bucket.charge(0.5)],
+  ["count of TokenBucket.canAcquire is -1; use", () => bucket.canAcquire(-1)],
+  ["count of TokenBucket.charge is 18014398509481984; use", () => bucket.charge(2 ** 54)],
+  ["bytes of CompoundLimiter.charge is NaN; use", () => limiter.charge(1, Number.NaN)],
+  ["messages of CompoundLimiter.canAcquire is -1; use", () => limiter.canAcquire(-1, 0)],
+  ["count of RateMeter.record is NaN; use", () => new RateMeter().record(Number.NaN)],
+  [
+    "cost.messages of FairQueue.admit is -1; use",
+    () => new FairQueue(queue).tryPush(flow, 1, { messages: -1, bytes: 0 }),
+  ],
+  ["epoch is 0.5; use", () => new Ramp(ramp, { epoch: 0 }).enter(0.5, { used: 0, unused: 0 })],
+  ["ask of EpochAccount.acquire is -1; use", () => new EpochAccount(alone).acquire(-1)],
+  ["tokens of Grant.deposit is 0.5; use", () => new EpochAccount(alone).acquire(1).deposit(0.5)],
+  ["ms of VirtualClock.advance is -1; use", () => new VirtualClock().advance(-1)],
+])("a wrong argument is refused by value, name and method: %s", (message, call) => {
+  expect(failureOf(call)).toMatch(new RegExp(`^INVARIANT: ${message.replaceAll(".", "\\.")}`));
+});
+
+test("a wrong cost charges neither messages nor bytes", () => {
+  const both = new CompoundLimiter({ clock, messages: { rate: 10 }, bytes: { rate: 10 } });
+  const levels = new MultiLevelLimiter([both]);
+  for (const each of [both, levels]) {
+    for (const call of ["charge", "chargeAndCheck", "tryAcquire"] as const) {
+      expect(failureOf(() => each[call](1, Number.NaN))).toMatch(/^INVARIANT: bytes of /);
+    }
+  }
+  expect([both.messages?.tokens(), both.bytes?.tokens()]).toEqual([10, 10]);
 });

@@ -11,7 +11,7 @@ export function mulDivFloor(a: number, b: number, c: number): number {
   return Number(big < 0n && quotient * divisor !== big ? quotient - 1n : quotient);
 }
 
-/** Through the remainder, which doubles compute exactly, where a quotient may round up. */
+/** By the remainder, which doubles compute exactly; a quotient of doubles may round up. */
 function floorDiv(a: number, c: number): number {
   const remainder = a % c;
   const quotient = (a - remainder) / c;

@@ -1,3 +1,44 @@
-/** For the sibling packages of Sluice only: `@sluice/core/internal`. Changes without notice. */
+/** For the packages of this repository only: any name here may change or go in any version. */
+
+// Checks of options, and the constants they share.
+export {
+  COUNT_MAX,
+  requireDuration,
+  requireKnownKeys,
+  requireNumber,
+  requireWhole,
+} from "./errors.ts";
+export type { SourceLine } from "./errors.ts";
+export { parseDurationMs } from "./duration.ts";
+export { DURATION_MAX_MS, SECOND_MS } from "./time.ts";
+
+// Parts of limiters.
+export { CachedClock } from "./cached-clock.ts";
+export { Fifo } from "./fair/fifo.ts";
+export { RecentRate } from "./rate/recent-rate.ts";
+
+// A pool's ceiling: how it moves, how members share it, what they take of it.
+export type { CeilingOfEpoch, RampModeOptions } from "./ramp/ramp.ts";
+export type { RampStep, Usage } from "./ramp/mode.ts";
+export { shareOf } from "./share/share.ts";
+export type { Division, Seat } from "./share/share.ts";
+export { EpochAccount } from "./share/epoch-account.ts";
+export { Grant } from "./share/grant.ts";
+export type { TakeBack } from "./share/grant.ts";
+
+// Parts of adaptive concurrency.
+export type { PermitIssuer } from "./concurrency/permit.ts";
+export { StartPace } from "./concurrency/start-pace.ts";
+export { Ewma } from "./concurrency/ewma.ts";
+
+// Rules for a peer that says busy.
+export { PerSecondBusyThrottle } from "./busy/per-second-throttle.ts";
+export { ProbingBusyThrottle } from "./busy/probing-throttle.ts";
+export { LIMIT_MAX } from "./busy/busy-rule.ts";
+export type { BusyLimit, BusyMove, BusyRule, BusySecond, Recovery } from "./busy/busy-rule.ts";
+export { tableRule } from "./busy/table-rule.ts";
+export { proseRule } from "./busy/prose-rule.ts";
+
+// One listener per abort signal.
 export { addAbortListener, removeAbortListener } from "./abort/abort-listeners.ts";
 export type { AbortListener } from "./abort/abort-listeners.ts";

@@ -16,11 +16,17 @@ test.each([
   expect(hex.join(" ")).toBe(golden);
 });
 
+test("seeds up to 2^53 that differ in any bit give different numbers", () => {
+  const seeds = Array.from({ length: 53 }, (_, bit) => 2 ** bit);
+  const all = [0, ...seeds, -(2 ** 53), 2 ** 53 - 1].map((seed) => firstOf(seed, 4).join());
+  expect(new Set(all).size).toBe(all.length);
+});
+
 test("numbers of any seed lie in [0, 1) and fall evenly", () => {
   const buckets = 16;
   const draws = 16_000;
   fc.assert(
-    fc.property(fc.integer(), (seed) => {
+    fc.property(fc.maxSafeInteger(), (seed) => {
       const counts = Array.from({ length: buckets }, () => 0);
       const values = firstOf(seed, draws);
       expect(values.every((value) => value >= 0 && value < 1)).toBe(true);

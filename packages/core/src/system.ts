@@ -7,26 +7,26 @@ import type { Random } from "./random.ts";
 import { NANOS_PER_MS } from "./time.ts";
 import type { Clock, Timer } from "./time.ts";
 
-/** setTimeout fires at once for anything longer, so longer sleeps are made of several. */
+/** Longest delay that setTimeout accepts, in milliseconds; longer sleeps are made of several. */
 const TIMEOUT_MAX_MS = 2 ** 31 - 1;
 
-/** `performance.now()`: monotonic, whatever happens to the wall clock. */
+/** `performance.now()`: monotonic, also when the wall clock is set. */
 export const systemClock: Clock = { now: () => performance.now() };
 
 /**
- * One clock for all threads of a machine: monotonic, and a reading in one thread compares with a
- * reading in another. `performance.now()` counts from an origin that each thread may have of its
- * own. Where there is no `process`, the origins are those that the wall clock gave the threads.
+ * One clock for all threads of a machine: monotonic, and readings of different threads compare.
+ * `performance.now()` does not: each thread may count from an origin of its own. Without `process`
+ * (browsers) the wall clock at the start of each thread is its origin.
  */
 export const threadClock: Clock = { now: machineClock() };
 
-/** The same clock, with real sleep. A sleep keeps the process alive until it ends. */
+/** `systemClock` with real sleep. A sleep keeps the process alive until it ends. */
 export const systemTimer: Timer = {
   now: () => performance.now(),
   sleep: (ms, signal) => sleepUntil(performance.now() + ms, signal),
 };
 
-/** Wall time, for the dates that peers send. It may jump: nothing is timed by it. */
+/** Wall time, for comparing with dates that peers send. It may jump, so nothing is timed by it. */
 export const systemWallClock: Clock = { now: () => Date.now() };
 
 export const systemRandom: Random = { next: () => Math.random() };
@@ -42,7 +42,7 @@ export function nextTurn(): Promise<void> {
 }
 
 function machineClock(): () => number {
-  // Browsers have none.
+  // Browsers have no `process`.
   const { process } = globalThis as {
     readonly process?: { readonly hrtime: () => [number, number] };
   };
@@ -62,7 +62,7 @@ function atEndOfTurn(run: () => void): void {
 
 async function sleepUntil(wakeAtMs: number, signal: AbortSignal | undefined): Promise<void> {
   for (;;) {
-    // Node may fire a timer up to a millisecond early; the contract is never.
+    // Node may fire a timer up to a millisecond early; the contract of `Timer` is never.
     const leftMs = Math.ceil(wakeAtMs - performance.now());
     signal?.throwIfAborted();
     if (!(leftMs > 0)) return;

@@ -72,3 +72,18 @@ test("an abort after the sleep changes nothing", async () => {
   await Promise.all(asleep);
   expect(log).toEqual(["10 a", "20 b"]);
 });
+
+test("overlapping advances add up, and each ends where its own time has passed", async () => {
+  const { timer, log, sleeper } = setUp();
+  const asleep = [sleeper("a", 5), sleeper("b", 15), sleeper("c", 30)];
+  const ends: number[] = [];
+  const advance = async (ms: number): Promise<void> => {
+    await timer.advance(ms);
+    ends.push(timer.now());
+  };
+  await Promise.all([advance(10), advance(20), ...asleep]);
+  expect([log, ends]).toEqual([
+    ["5 a", "15 b", "30 c"],
+    [10, 30],
+  ]);
+});

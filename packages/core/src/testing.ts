@@ -6,7 +6,7 @@ import type { Clock, Timer } from "./time.ts";
 
 /** A clock that stands still until it is advanced. Nanoseconds are its smallest step. */
 export class VirtualClock implements Clock {
-  // Apart, because the nanoseconds of a year do not fit a double exactly.
+  // Two fields, because the nanoseconds of a year do not fit a double exactly.
   #wholeMs = 0;
   #nanos = 0;
 
@@ -15,7 +15,7 @@ export class VirtualClock implements Clock {
   }
 
   advance(ms: number): void {
-    invariant(ms >= 0 && Number.isFinite(ms), "time goes forward");
+    requireForward("VirtualClock.advance", ms);
     const wholeMs = Math.floor(ms);
     const nanos = this.#nanos + Math.round((ms - wholeMs) * NANOS_PER_MS);
     this.#wholeMs += wholeMs + Math.floor(nanos / NANOS_PER_MS);
@@ -29,18 +29,26 @@ interface Sleeper {
 }
 
 /**
- * A timer in virtual time. Sleepers wake in the order in which they are due, those due at once in
- * the order in which they came, and between two of them everything that is ready runs.
+ * A timer in virtual time. Sleepers wake in the order in which they are due, those due at the same
+ * instant in the order in which they came. Between two of them everything that is ready runs.
+ *
+ * @example
+ * const timer = new VirtualTimer();
+ * const slept = timer.sleep(1000);
+ * await timer.advance(1000);
+ * await slept;
  */
 export class VirtualTimer implements Timer {
   #nowMs = 0;
   #sleepers: Sleeper[] = [];
+  /** Settles when the last `advance` has ended. */
+  #advanced: Promise<void> = Promise.resolve();
 
   now(): number {
     return this.#nowMs;
   }
 
-  /** How many sleep. A test that leaves any behind has lost track of something. */
+  /** Number of sleepers. A test that ends with any has forgotten to wait for something. */
   get sleeping(): number {
     return this.#sleepers.length;
   }
@@ -66,9 +74,17 @@ export class VirtualTimer implements Timer {
     });
   }
 
-  /** Lets `ms` pass, waking whoever is due on the way, also those who fall asleep on the way. */
+  /**
+   * Lets `ms` pass and wakes every sleeper that becomes due, also those that begin to sleep meanwhile.
+   * A call that comes during another starts where that one ends, so overlapping calls add up.
+   */
   async advance(ms: number): Promise<void> {
-    invariant(ms >= 0, "time goes forward");
+    requireForward("VirtualTimer.advance", ms);
+    this.#advanced = this.#advanced.then(() => this.#pass(ms));
+    await this.#advanced;
+  }
+
+  async #pass(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
     await nextTurn();
     for (;;) {
@@ -81,4 +97,8 @@ export class VirtualTimer implements Timer {
     }
     this.#nowMs = untilMs;
   }
+}
+
+function requireForward(method: string, ms: number): void {
+  invariant(ms >= 0 && Number.isFinite(ms), `ms of ${method} is ${ms}; use a number from 0 up`);
 }

@@ -14,9 +14,14 @@ export interface Timer extends Clock {
 
 export const NANOS_PER_MS = 1_000_000;
 
+export const SECOND_MS = 1000;
+
+/** 31 years in milliseconds, the longest duration that an option accepts. */
+export const DURATION_MAX_MS = 1e12;
+
 /**
  * The whole nanosecond nearest to an instant. Rounding instants, not differences, keeps the sum of
- * many short stretches equal to the long one. Past 2^53 ns (104 days) the grid is 2 ns, then 4 ns.
+ * many short durations equal to the long one. Past 2^53 ns (104 days) the grid is 2 ns, then 4 ns.
  */
 export function toNanos(ms: number): number {
   return Math.round(ms * NANOS_PER_MS);

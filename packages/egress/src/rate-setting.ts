@@ -1,4 +1,5 @@
-import { ConfigError, parseDurationMs, requireKnownKeys, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { parseDurationMs, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 
 /**
  * A rate as it is set: `"100/s"`, `"1000/min"`, `"5/10s"`; or in numbers, where `burst`, the most

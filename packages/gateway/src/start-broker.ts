@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
-import { ConfigError, requireKnownKeys, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
 import type { Clock, Random, Timer } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import {
   createCachedClock,
   nextTurn,

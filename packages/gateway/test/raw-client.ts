@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
-import { Fifo } from "@sluice/core";
+import { Fifo } from "@sluice/core/internal";
 import { decodeFrame, encodeFrameHead, FrameDecoder } from "@sluice/pulsar/wire";
 import type { Command, CommandBodies, CommandKind, Frame } from "@sluice/pulsar/wire";
 

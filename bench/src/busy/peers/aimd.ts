@@ -1,5 +1,6 @@
-import { LIMIT_MAX, RateMeter } from "@sluice/core";
+import { RateMeter } from "@sluice/core";
 import type { BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
+import { LIMIT_MAX } from "@sluice/core/internal";
 import { Tokens } from "./tokens.ts";
 
 const FACTOR = 0.7;
@@ -17,7 +18,7 @@ export class AimdThrottle implements BusyThrottle {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#sent = new RateMeter(clock);
+    this.#sent = new RateMeter({ clock });
   }
 
   state(nowMs: number = this.#clock.now()): BusyState {

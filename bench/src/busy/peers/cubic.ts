@@ -1,5 +1,5 @@
-import { LIMIT_MAX } from "@sluice/core";
 import type { BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
+import { LIMIT_MAX } from "@sluice/core/internal";
 import { Tokens } from "./tokens.ts";
 
 const BETA = 0.7;

@@ -1,8 +1,8 @@
-import { LIMIT_MAX, RateMeter } from "@sluice/core";
+import { RateMeter } from "@sluice/core";
 import type { BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
+import { LIMIT_MAX, SECOND_MS } from "@sluice/core/internal";
 import { Tokens } from "./tokens.ts";
 
-const SECOND_MS = 1000;
 const BURST_S = 0.02;
 
 /**
@@ -18,7 +18,7 @@ export class DocumentTextThrottle implements BusyThrottle {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#sent = new RateMeter(clock);
+    this.#sent = new RateMeter({ clock });
     this.#tokens.set(LIMIT_MAX, LIMIT_MAX, clock.now());
   }
 

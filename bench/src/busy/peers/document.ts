@@ -1,8 +1,8 @@
-import { LIMIT_MAX } from "@sluice/core";
-import type { BusyLimit, BusyRule, BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
+import type { BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
+import { LIMIT_MAX, SECOND_MS } from "@sluice/core/internal";
+import type { BusyLimit, BusyRule } from "@sluice/core/internal";
 import { Tokens } from "./tokens.ts";
 
-const SECOND_MS = 1000;
 /** A hundredth of a second is the finest step of the model that the peers are compared in. */
 const BURST_S = 0.02;
 

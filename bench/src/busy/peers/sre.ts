@@ -1,5 +1,5 @@
-import { LIMIT_MAX } from "@sluice/core";
 import type { BusyState, BusyThrottle, Clock, Random, Reason } from "@sluice/core";
+import { LIMIT_MAX } from "@sluice/core/internal";
 
 const SLICES = 40;
 

@@ -1,5 +1,5 @@
-import { Ewma } from "@sluice/core";
 import type { LimitAlgorithm, LimitBounds, LimitDecision, Sample } from "@sluice/core";
+import { Ewma } from "@sluice/core/internal";
 import { decided, isDrop, rttMsOf } from "./decision.ts";
 
 /**

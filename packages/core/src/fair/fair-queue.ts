@@ -1,28 +1,55 @@
+import { ADMITTED, refusal } from "../admission.ts";
+import type { Admission } from "../admission.ts";
 import { invariant, requireCount, requireWhole } from "../errors.ts";
 import { Fifo } from "./fifo.ts";
 
+/** The price of an item. */
 export interface Cost {
   readonly messages: number;
   readonly bytes: number;
 }
 
 export interface FairQueueOptions {
-  /** What a flow may release per turn; the dimension that is used up first ends the turn. */
-  readonly quantum: Cost;
-  readonly maxFlows: number;
-  readonly maxItemsPerFlow: number;
+  /**
+   * What a flow may release per turn; the dimension that is used up first ends the turn. Raising it
+   * makes turns longer and sharing coarser.
+   * @default { messages: 1, bytes: 65_536 }
+   */
+  readonly quantum?: Cost;
+  /**
+   * Most flows that wait at once.
+   * @default 10_000
+   */
+  readonly maxFlows?: number;
+  /**
+   * Most items that one flow has waiting.
+   * @default 1_000
+   */
+  readonly maxItemsPerFlow?: number;
+  /**
+   * Most bytes that wait in all flows together, counted by the items' costs. An item that alone
+   * costs more is admitted while no other bytes wait, so that it is not refused for ever.
+   * @default 67_108_864
+   */
+  readonly maxBytes?: number;
 }
 
-/** What pays for a release, and never throws. `CompoundLimiter` and `MultiLevelLimiter` are such. */
-export interface Purse {
-  hasTokens(nowMs: number): boolean;
+/**
+ * Pays for releases. `CompoundLimiter` and `MultiLevelLimiter` are such. Its methods must not throw.
+ * `pauseMs` is 0 exactly when `canAcquire` is true. `nowMs` is the instant of the release; without
+ * it the payer reads its own clock.
+ */
+export interface Payer {
+  canAcquire(messages: number, bytes: number, nowMs?: number): boolean;
+  pauseMs(messages: number, bytes: number, nowMs?: number): number;
   charge(messages: number, bytes: number): void;
 }
 
-/** Whose items these are, such as one producer's, and what pays for them. */
-export interface FlowRef {
+/** A sequence of items that keep their order, such as those of one producer. */
+export interface Flow {
   readonly id: string;
-  readonly purse: Purse;
+  /** Asked anew at each release, so that a replaced limiter takes effect on items that wait. */
+  readonly payer: () => Payer;
 }
 
 interface Waiting<T> {
@@ -30,92 +57,116 @@ interface Waiting<T> {
   readonly cost: Cost;
 }
 
-interface Flow<T> {
+interface WaitingFlow<T> {
   readonly id: string;
-  readonly purse: Purse;
+  readonly payer: () => Payer;
   readonly items: Fifo<Waiting<T>>;
   hasTurn: boolean;
   /** Turns saved up towards a head that costs more than one. */
   credit: number;
 }
 
+const QUANTUM: Cost = { messages: 1, bytes: 65_536 };
+
 /**
- * Whose turn is next among the throttled: deficit round robin over messages and bytes.
+ * Deficit round robin over messages and bytes: decides which of the throttled flows is next.
  *
- * A turn is worth one quantum, and what a flow cannot use yet is saved for its head. So flows that
- * keep waiting on one purse get the same, within one quantum and one item, whatever the sizes; and
- * if no item costs more than a quantum, between two turns of one of them each other has had one. A
- * flow's own items leave in the order they came. A purse without tokens holds up its own flows and
- * no others.
+ * A turn is worth one quantum, and what a flow cannot use yet is saved for its head. Flows that
+ * keep waiting on one payer get the same, within one quantum and one item, for any sizes of items.
+ * If no item costs more than a quantum, every other flow has had a turn between two turns of one
+ * flow. A flow's own items leave in the order they came. A payer without tokens holds up its own
+ * flows only.
+ *
+ * An item leaves once its payer has a token of each kind; it is charged then, so one item may leave
+ * the payer in debt. An item that costs nothing leaves as soon as it is at the head of its flow.
+ *
+ * @example
+ * const limiter = new CompoundLimiter({ messages: { rate: 100 } });
+ * const queue = new FairQueue<Buffer>();
+ * queue.tryPush({ id: "producer-1", payer: () => limiter }, body, { messages: 1, bytes: body.length });
+ * for (const item of queue.release()) send(item);
+ * const nextMs = queue.nextReleaseMs(); // undefined when empty
  */
 export class FairQueue<T> {
-  readonly #options: FairQueueOptions;
-  /** In the order of their turns: the first has its turn or is about to. */
-  readonly #flows = new Map<string, Flow<T>>();
+  readonly #quantum: Cost;
+  readonly #maxFlows: number;
+  readonly #maxItemsPerFlow: number;
+  readonly #maxBytes: number;
+  /** In the order of their turns: the first has its turn or is next. */
+  readonly #flows = new Map<string, WaitingFlow<T>>();
   #size = 0;
+  #bytes = 0;
 
-  constructor(options: FairQueueOptions) {
-    requireWhole("quantum.messages", options.quantum.messages, 1);
-    requireWhole("quantum.bytes", options.quantum.bytes, 1);
-    requireWhole("maxFlows", options.maxFlows, 1);
-    requireWhole("maxItemsPerFlow", options.maxItemsPerFlow, 1);
-    this.#options = options;
+  constructor(options: FairQueueOptions = {}) {
+    const { quantum = QUANTUM, maxFlows = 10_000, maxItemsPerFlow = 1000 } = options;
+    const { maxBytes = 67_108_864 } = options;
+    requireWhole("quantum.messages", quantum.messages, 1);
+    requireWhole("quantum.bytes", quantum.bytes, 1);
+    requireWhole("maxFlows", maxFlows, 1);
+    requireWhole("maxItemsPerFlow", maxItemsPerFlow, 1);
+    requireWhole("maxBytes", maxBytes, 1);
+    this.#quantum = quantum;
+    this.#maxFlows = maxFlows;
+    this.#maxItemsPerFlow = maxItemsPerFlow;
+    this.#maxBytes = maxBytes;
   }
 
-  /** Items waiting, of all flows together. */
+  /** Items waiting in all flows together. */
   get size(): number {
     return this.#size;
   }
 
-  /**
-   * Lets `item` wait its turn; false, and nothing changes, if there is no room for it. A flow that
-   * waits already keeps the purse it came with.
-   */
-  tryPush({ id, purse }: FlowRef, item: T, cost: Cost): boolean {
-    requireCount(cost.messages);
-    requireCount(cost.bytes);
-    // Otherwise a turn would never end.
-    invariant(cost.messages + cost.bytes > 0, "an item costs something");
-    let flow = this.#flows.get(id);
-    if (flow === undefined) {
-      if (this.#flows.size >= this.#options.maxFlows) return false;
-      flow = { id, purse, items: new Fifo(), hasTurn: false, credit: 0 };
-      this.#flows.set(id, flow);
-    }
-    if (flow.items.length >= this.#options.maxItemsPerFlow) return false;
-    flow.items.push({ item, cost });
-    this.#size++;
-    return true;
+  /** Bytes waiting in all flows together, by the items' costs. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
-  /** Takes out everything that waits in a flow, in order: its producer has gone. */
-  remove(flowId: string): T[] {
-    const items = this.#flows.get(flowId)?.items;
-    this.#flows.delete(flowId);
-    const removed: T[] = [];
-    for (let next = items?.shift(); next !== undefined; next = items?.shift()) {
-      removed.push(next.item);
+  /** Adds `item` to the end of its flow if there is room, else changes nothing. */
+  tryPush(flow: Flow, item: T, cost: Cost): boolean {
+    return this.admit(flow, item, cost).ok;
+  }
+
+  /**
+   * As `tryPush`, and tells the reason of a refusal: `memory` if `maxBytes` would be exceeded,
+   * `connection-pending` if the flow, or the number of flows, is at its bound.
+   */
+  admit({ id, payer }: Flow, item: T, cost: Cost): Admission {
+    requireCount("cost.messages of FairQueue.admit", cost.messages);
+    requireCount("cost.bytes of FairQueue.admit", cost.bytes);
+    if (this.#bytes > 0 && this.#bytes + cost.bytes > this.#maxBytes) return refusal("memory");
+    let flow = this.#flows.get(id);
+    if (flow === undefined) {
+      if (this.#flows.size >= this.#maxFlows) return refusal("connection-pending");
+      flow = { id, payer, items: new Fifo(), hasTurn: false, credit: 0 };
+      this.#flows.set(id, flow);
     }
-    this.#size -= removed.length;
+    if (flow.items.length >= this.#maxItemsPerFlow) return refusal("connection-pending");
+    flow.items.push({ item, cost });
+    this.#size++;
+    this.#bytes += cost.bytes;
+    return ADMITTED;
+  }
+
+  /** Takes out everything that waits in a flow, in order, and charges nothing. */
+  remove(flowId: string): T[] {
+    const removed: T[] = [];
+    const flow = this.#flows.get(flowId);
+    if (flow !== undefined) while (flow.items.length > 0) removed.push(this.#shift(flow).item);
     return removed;
   }
 
-  /**
-   * Takes out, turn by turn, what the flows' purses have tokens for, and charges them: the last
-   * item may leave a purse in debt. Charging on release is what keeps the queue from emptying all
-   * at once.
-   */
-  release(nowMs: number): T[] {
+  /** Takes out, turn by turn, the items that their payers have tokens for, and charges them. */
+  release(nowMs?: number): T[] {
     const released: T[] = [];
-    // Without tokens, and so for the rest of this call: set aside, or each round would meet them.
-    const held: Flow<T>[] = [];
+    // Flows whose payers have no tokens at this instant: set aside, or each round would visit them.
+    const held: WaitingFlow<T>[] = [];
     let turnsEnded = 0;
-    // A Map's iterator comes also to the flows that are moved to its end.
+    // A Map's iterator also reaches flows that are moved to its end.
     for (const flow of this.#flows.values()) {
-      const left = this.#serve(flow, nowMs, released);
-      if (left === "nothing") continue;
+      const rest = this.#serve(flow, nowMs, released);
+      if (rest === "empty") continue;
       this.#flows.delete(flow.id);
-      if (left === "unpaid") {
+      if (rest === "unpaid") {
         held.push(flow);
         continue;
       }
@@ -130,21 +181,36 @@ export class FairQueue<T> {
   }
 
   /**
-   * Releases what is left of a flow's turn, and tells what is left of the flow: nothing, a head that
-   * its purse does not pay for now, or one that is too dear for this turn.
+   * Milliseconds until `release` has something to release: the shortest pause of any flow's payer,
+   * 0 if an item is due now, `undefined` if the queue is empty. Ask again after each push and after
+   * each change of a limit.
    */
-  #serve(flow: Flow<T>, nowMs: number, released: T[]): "nothing" | "unpaid" | "dear" {
-    while (flow.purse.hasTokens(nowMs)) {
+  nextReleaseMs(nowMs?: number): number | undefined {
+    let nextMs: number | undefined;
+    for (const { items, payer } of this.#flows.values()) {
+      const pauseMs = isFree(items.peek()?.cost) ? 0 : payer().pauseMs(1, 1, nowMs);
+      nextMs = Math.min(nextMs ?? pauseMs, pauseMs);
+    }
+    return nextMs;
+  }
+
+  /**
+   * Releases what is left of a flow's turn. Answers the state of the flow: empty, its head not paid
+   * for at this instant, or its turn over because the head costs more than the credit.
+   */
+  #serve(flow: WaitingFlow<T>, nowMs: number | undefined, released: T[]): FlowState {
+    const payer = flow.payer();
+    while (isFree(flow.items.peek()?.cost) || payer.canAcquire(1, 1, nowMs)) {
       const next = this.#takeTurn(flow);
-      if (next === undefined) return "dear";
-      flow.purse.charge(next.cost.messages, next.cost.bytes);
+      if (next === undefined) return "turn-over";
+      if (!isFree(next.cost)) payer.charge(next.cost.messages, next.cost.bytes);
       released.push(next.item);
-      if (flow.items.length === 0) return "nothing";
+      if (flow.items.length === 0) return "empty";
     }
     return "unpaid";
   }
 
-  #takeTurn(flow: Flow<T>): Waiting<T> | undefined {
+  #takeTurn(flow: WaitingFlow<T>): Waiting<T> | undefined {
     if (!flow.hasTurn) {
       flow.hasTurn = true;
       flow.credit++;
@@ -155,13 +221,20 @@ export class FairQueue<T> {
       return undefined;
     }
     flow.credit -= price;
+    return this.#shift(flow);
+  }
+
+  /** Takes the head out of a flow, and the flow out of the queue if it was the last. */
+  #shift(flow: WaitingFlow<T>): Waiting<T> {
     const next = flow.items.shift();
+    invariant(next !== undefined, "a flow in the queue has an item");
     if (flow.items.length === 0) this.#flows.delete(flow.id);
     this.#size--;
+    this.#bytes -= next.cost.bytes;
     return next;
   }
 
-  /** Gives all flows at once the turns of the rounds in which none of them could go yet. */
+  /** Gives all flows at once the turns of the rounds in which none of them could release. */
   #skipRounds(): void {
     let roundsToFirst = Infinity;
     for (const flow of this.#flows.values()) {
@@ -170,11 +243,16 @@ export class FairQueue<T> {
     for (const flow of this.#flows.values()) flow.credit += roundsToFirst - 1;
   }
 
-  /** Of the head, in turns. */
-  #price({ items }: Flow<T>): number {
+  /** Turns that the head costs: max(messages ÷ quantum.messages, bytes ÷ quantum.bytes). */
+  #price({ items }: WaitingFlow<T>): number {
     const cost = items.peek()?.cost;
     invariant(cost !== undefined, "a flow in the queue has an item");
-    const { quantum } = this.#options;
-    return Math.max(cost.messages / quantum.messages, cost.bytes / quantum.bytes);
+    return Math.max(cost.messages / this.#quantum.messages, cost.bytes / this.#quantum.bytes);
   }
+}
+
+type FlowState = "empty" | "unpaid" | "turn-over";
+
+function isFree(cost: Cost | undefined): boolean {
+  return cost !== undefined && cost.messages === 0 && cost.bytes === 0;
 }

@@ -1,6 +1,12 @@
-/** First in, first out, in constant time: an array that forgets its front in blocks. */
+/** Slots at the front that may be empty before the array is copied without them. */
+const EMPTY_SLOTS_MAX = 32;
+
+/**
+ * First in, first out, in amortised constant time. Keeps no reference to an item that has left, and
+ * at most as many empty slots as items, or 32.
+ */
 export class Fifo<T> {
-  #items: T[] = [];
+  #items: (T | undefined)[] = [];
   #head = 0;
 
   get length(): number {
@@ -16,9 +22,10 @@ export class Fifo<T> {
   }
 
   shift(): T | undefined {
+    if (this.length === 0) return undefined;
     const item = this.#items[this.#head];
-    if (this.length > 0) this.#head++;
-    if (this.#head > 32 && this.#head * 2 > this.#items.length) {
+    this.#items[this.#head++] = undefined;
+    if (this.#head > EMPTY_SLOTS_MAX && this.#head > this.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }

@@ -1,22 +1,24 @@
 import { mulDivFloor } from "../exact.ts";
 
-/** Where a ramp runs: from `min` to `max` tokens an epoch, in `rampUpMs`. */
+/** A ramp from `min` to `max` tokens per epoch in `rampUpMs`. */
 export interface RampBounds {
   readonly min: number;
   readonly max: number;
+  /** Milliseconds from `min` to `max`; 0 makes one step the whole way. */
   readonly rampUpMs: number;
 }
 
 /**
- * How far up the ramp: `anchor` tokens and `hundredths` of a step from there, one step being the
- * slope. A level is never summed from fractions, so a week of steps ends where it should. It is
- * anchored anew whenever it touches `min` or `max`.
+ * A position on the ramp: `anchor` tokens plus `hundredths` of a step, where one step is
+ * (max − min) ÷ rampUpMs × 1000 ms. Fractions are not summed, so a week of steps has no rounding
+ * error. The anchor is set anew whenever the level reaches `min` or `max`.
  */
 export interface Level {
   readonly anchor: number;
   readonly hundredths: number;
 }
 
+/** One step in hundredths. */
 export const STEP = 100;
 
 export function levelAt(anchor: number): Level {
@@ -32,7 +34,7 @@ export function ceilingOf({ anchor, hundredths }: Level, bounds: RampBounds): nu
 /** Moves a level by hundredths of a step, up or down, within its bounds. */
 export function moveLevel(level: Level, hundredths: number, bounds: RampBounds): Level {
   if (hundredths === 0) return level;
-  // No duration means that one step, and any part of one, is the whole way.
+  // Without a duration any part of a step is the whole way.
   if (bounds.rampUpMs === 0) return levelAt(hundredths > 0 ? bounds.max : bounds.min);
   const moved = { anchor: level.anchor, hundredths: level.hundredths + hundredths };
   const ceiling = ceilingOf(moved, bounds);

@@ -1,13 +1,13 @@
 import type { Level, RampBounds } from "./level.ts";
 
-/** What the ramp did with the level on entering an epoch; `start`: the first call found it unmoved. */
+/** How the level moved on entering an epoch. `start`: the first call, the level has not moved yet. */
 export type RampStep = "start" | "up" | "hold" | "down" | "gap";
 
-/** What happened in the last epoch that had a call. */
+/** How much of the ceiling was used in the last epoch that had a call. */
 export interface Usage {
   /** Tokens used by the whole pool: granted and not given back. */
   readonly used: number;
-  /** Tokens that could still have been handed out. What no share contains does not count. */
+  /** Tokens that could still have been granted. A remainder that is in no share does not count. */
   readonly unused: number;
 }
 
@@ -24,10 +24,13 @@ export interface Move {
   readonly step: RampStep;
 }
 
-/** One rule for moving the level when the first call of an epoch comes. */
+/** Decides how the level moves when the first call of an epoch comes. */
 export type RampMode = (entry: Entry) => Move;
 
-/** Exact: 99.6 % does not pass for 100. Where nothing could be used, all of it was. */
+/**
+ * used ÷ (used + unused) ≥ threshold, exact: 99.6 % does not reach 100. An empty share counts as
+ * 100 % used, so that a small pool can still ramp up.
+ */
 export function reaches({ used, unused }: Usage, thresholdPercentage: number): boolean {
   return BigInt(used) * 100n >= BigInt(thresholdPercentage) * BigInt(used + unused);
 }

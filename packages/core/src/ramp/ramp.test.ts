@@ -418,5 +418,5 @@ test.each<RampModeOptions>([scheduled, relaxed, onlyIfUsed, goBackN(0, 100)])(
 
 test.each([-1, Number.NaN])("a raise to %d is a mistake in a program", (ceiling) => {
   const ramp = new Ramp({ ...TEN_STEPS, mode: relaxed }, { epoch: 0 });
-  expect(() => ramp.raiseTo(ceiling)).toThrow("a ceiling is not negative");
+  expect(() => ramp.raiseTo(ceiling)).toThrow("ceiling of Ramp.raiseTo is");
 });

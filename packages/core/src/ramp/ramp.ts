@@ -27,9 +27,12 @@ export interface RampOptions extends RampBounds {
 }
 
 export interface RampStart {
-  /** The epoch in which the ramp is made; scheduled mode counts from here. */
+  /** The epoch in which the ramp is created; scheduled mode counts from here. */
   readonly epoch: number;
-  /** A ceiling left by a predecessor, to go on from instead of `min`. */
+  /**
+   * Ceiling of a predecessor to continue from.
+   * @default `min`
+   */
   readonly resumeFrom?: number;
 }
 
@@ -40,15 +43,21 @@ export interface CeilingOfEpoch {
 }
 
 /**
- * The way a pool's ceiling moves between `min` and `max`, one decision an epoch. An epoch is a
- * second; only those with a call count, except in scheduled mode, which runs from the start.
+ * Moves a pool's ceiling between `min` and `max`, with one decision per epoch. An epoch is a second;
+ * only epochs with a call count, except in scheduled mode, which runs from the start.
  *
- * The first call gets the level the ramp starts from. Always min ≤ ceiling ≤ max.
+ * The first call gets the level that the ramp starts from. Always min ≤ ceiling ≤ max.
+ *
+ * @example
+ * const mode = { kind: "relaxed" } as const;
+ * const ramp = new Ramp({ min: 10, max: 100, rampUpMs: 60_000, mode }, { epoch: 0 });
+ * ramp.enter(0, { used: 0, unused: 10 }); // { ceiling: 10, step: "start" }
+ * ramp.enter(1, { used: 10, unused: 0 }); // { ceiling: 11, step: "up" }
  */
 export class Ramp {
   #rules: Rules;
   #level: Level;
-  /** The last epoch that was entered; before the first call only scheduled mode has one. */
+  /** The last epoch that was entered; before the first call only scheduled mode has a value. */
   #epoch: number | undefined;
   #hasStarted = false;
 
@@ -59,14 +68,14 @@ export class Ramp {
     this.#epoch = this.#rules.isScheduled ? start.epoch : undefined;
   }
 
-  /** The ceiling as it was when last entered, or where the ramp starts; asking moves nothing. */
+  /** The ceiling of the last epoch that was entered, or the start of the ramp. */
   get ceiling(): number {
     return ceilingOf(this.#level, this.#rules.bounds);
   }
 
   /**
-   * Scheduled mode counts from `epoch` and not from where it was made to, for a member that learns
-   * the time of its pool later. After the first call it changes nothing.
+   * Makes scheduled mode count from `epoch` instead of `RampStart.epoch`, for a member that learns
+   * the time of its pool after the ramp was created. After the first call it changes nothing.
    */
   countFrom(epoch: number): void {
     requireEpoch(epoch);
@@ -92,10 +101,10 @@ export class Ramp {
   }
 
   /**
-   * Goes on by other options from the present epoch on. The level stays where it is, in whole tokens
-   * within the new bounds, and how the last epoch was used still counts. Only a ramp that is at its
-   * `min` because no call has come yet follows `min`. With the same bounds the level is untouched,
-   * fractions and all; options that are refused change nothing.
+   * Replaces the options from the present epoch on. The level keeps its whole tokens, within the new
+   * bounds, and the usage of the last epoch still counts. A ramp at its `min` that has had no call
+   * follows the new `min`. With the same bounds the level keeps its fraction too. Options that are
+   * refused change nothing.
    */
   rebound(options: RampOptions, epoch: number): void {
     requireEpoch(epoch);
@@ -114,21 +123,21 @@ export class Ramp {
   }
 
   /**
-   * The pool is further up: the level becomes at least `ceiling`, within the bounds, and never less
-   * than it is. Given the epoch in which the pool was there, the step into it is not made twice.
+   * Raises the level to `ceiling`, within the bounds, because the pool is further up; never lowers
+   * it. With the epoch in which the pool had this ceiling, the step into that epoch is not repeated.
    */
   raiseTo(ceiling: number, epoch?: number): void {
-    invariant(ceiling >= 0, "a ceiling is not negative");
+    invariant(ceiling >= 0, `ceiling of Ramp.raiseTo is ${ceiling}; use a number from 0 up`);
     if (epoch !== undefined) this.#passTo(epoch);
     const raised = clamp(Math.trunc(ceiling), this.#rules.bounds);
     if (raised <= this.ceiling) return;
     this.#level = levelAt(raised);
-    // Before the first call there is no step to leave out.
+    // Before the first call there is no step to skip.
     if (epoch === undefined || this.#epoch === undefined) return;
     this.#epoch = Math.max(epoch, this.#epoch);
   }
 
-  /** In scheduled mode epochs count without a call. */
+  /** In scheduled mode epochs count without a call, so the level moves here as well. */
   #passTo(epoch: number): void {
     requireEpoch(epoch);
     if (!this.#rules.isScheduled) return;
@@ -146,7 +155,7 @@ export class Ramp {
   }
 }
 
-/** Options that were checked. */
+/** Checked options. */
 interface Rules {
   readonly bounds: RampBounds;
   readonly isScheduled: boolean;
@@ -181,7 +190,9 @@ function modeOf(options: RampModeOptions): RampMode {
       return goBackN(options);
     default:
       options satisfies never;
-      throw new ConfigError("a ramp has one of its four modes");
+      throw new ConfigError(
+        `mode.kind is ${String((options as { kind: unknown }).kind)}; it must be scheduled, relaxed, onlyIfUsed or goBackN`,
+      );
   }
 }
 
@@ -198,5 +209,5 @@ function areSame(a: RampBounds, b: RampBounds): boolean {
 }
 
 function requireEpoch(epoch: number): void {
-  invariant(Number.isInteger(epoch), "an epoch is a whole number of seconds");
+  invariant(Number.isInteger(epoch), `epoch is ${epoch}; use a whole number of seconds`);
 }

@@ -1,7 +1,7 @@
 import { moveLevel, STEP } from "./level.ts";
 import type { Entry, Move } from "./mode.ts";
 
-/** One step up for every epoch that has a call, however little was used; a gap is no setback. */
+/** One step up for every epoch that has a call, for any usage. Epochs without a call change nothing. */
 export function relaxed({ level, bounds }: Entry): Move {
   return { level: moveLevel(level, STEP, bounds), step: "up" };
 }

@@ -1,46 +1,68 @@
-import { COUNT_MAX, requireCount, requireDuration, requireWhole } from "../errors.ts";
+import { ConfigError, COUNT_MAX, requireCount, requireWhole } from "../errors.ts";
+import { systemClock } from "../system.ts";
 import { NANOS_PER_MS, toNanos } from "../time.ts";
 import type { Clock } from "../time.ts";
-import { Refill } from "./refill.ts";
+import { initialTokensOf, refillOf, requireRate, requireRateOptions } from "./rate-options.ts";
+import type { RateOptions } from "./rate-options.ts";
+import type { Refill } from "./refill.ts";
 
-export interface KeyedBucketsOptions {
-  /** Tokens per period for each key, whole. */
-  readonly rate: number;
-  readonly periodMs?: number;
-  /** Most tokens a key gathers, and what a new key starts with; the rate unless given. */
-  readonly capacity?: number;
-  readonly resolutionMs?: number;
-  /** Most keys held at once; 1,000,000 unless given. */
+/** The rate, capacity and initial tokens are those of each key. */
+export interface KeyedBucketsOptions extends RateOptions {
+  /**
+   * Balance of a key that is new or was forgotten, at most the capacity. A key is forgotten once it
+   * is full again; with less than the capacity here it loses the difference.
+   * @default the smaller of rate and capacity
+   */
+  readonly initialTokens?: number;
+  /**
+   * Most keys held at once, about 62 bytes each. Further keys share one bucket.
+   * @default 1_000_000
+   */
   readonly maxKeys?: number;
+  /**
+   * Where the time comes from.
+   * @default the monotonic system clock
+   */
+  readonly clock?: Clock;
 }
 
 /**
- * Of one key in the state array: its balance, the instant up to which time brings it nothing, and
- * the carried part of a token. When it was last refilled follows from the latter two.
+ * One row per key in the state array: its balance, the instant up to which no token is added, and
+ * the carried part of a token. The instant of the last refill follows from the latter two.
  */
 const FIELDS = 3;
 const BALANCE = 0;
 const QUIET_UNTIL_NANOS = 1;
 const CARRIED = 2;
 
-/** The slot that newcomers share while there is no room for more keys. */
+/** The slot of all keys that come while `maxKeys` keys are held. */
 const SHARED_SLOT = 0;
 
-/** Keys looked at for each key that comes: twice as many as arrive, so the sweep catches up. */
+/** Held keys examined for eviction per new key. More than 1, so that the sweep catches up. */
 const SWEEP_PER_NEW_KEY = 2;
+
+/** A JavaScript `Map` holds at most 2^24 entries. */
+const KEYS_MAX = 2 ** 24;
+
+const ROWS_AT_START = 64;
 
 /**
  * One token bucket per key, for many keys: the buckets are rows of one typed array, so a key costs
  * a map entry and 24 bytes.
  *
- * A key is forgotten once its bucket has filled up again, when forgetting changes no answer by more
- * than the token it was about to gain. Newcomers that find `maxKeys` keys all in use share one
- * bucket among them: memory stays bounded, and a flood of keys earns nobody a larger limit.
+ * A key is forgotten once its bucket has filled up again. Keys that come while `maxKeys` others are
+ * in use share one bucket: memory stays bounded, and inventing keys earns no larger limit.
+ *
+ * @example
+ * const perUser = new KeyedBuckets({ rate: 100, periodMs: 60_000 });
+ * if (!perUser.tryAcquire(userId)) reply(429, perUser.pauseMs(userId));
  */
 export class KeyedBuckets {
   readonly #clock: Clock;
-  readonly #refill: Refill;
-  readonly #capacity: number = 0;
+  readonly #options: RateOptions;
+  #refill: Refill;
+  #capacity = 0;
+  #initialTokens = 0;
   readonly #maxKeys: number = 0;
   readonly #slots = new Map<string, number>();
   #state: Float64Array;
@@ -48,45 +70,63 @@ export class KeyedBuckets {
   #slotsUsed: number = SHARED_SLOT + 1;
   /** The instant of the call under way. */
   #nowNanos = 0;
-  /** Runs round the keys for ever; a Map's iterator sees keys come and go. */
+  /** Cycles through the keys without end; a Map's iterator sees keys come and go. */
   #sweep: Iterator<[string, number]>;
 
-  constructor(clock: Clock, options: KeyedBucketsOptions) {
-    const { rate, periodMs = 1000, resolutionMs = 16, maxKeys = 1_000_000 } = options;
-    requireWhole("rate", rate, 1);
-    requireDuration("periodMs", periodMs, 1 / NANOS_PER_MS);
-    requireDuration("resolutionMs", resolutionMs);
-    requireWhole("capacity", options.capacity ?? rate, 1);
-    requireWhole("maxKeys", maxKeys, 1, 2 ** 24);
+  constructor(options: KeyedBucketsOptions) {
+    const { clock = systemClock, maxKeys = 1_000_000 } = options;
+    requireRateOptions(options);
+    requireWhole("maxKeys", maxKeys, 1, KEYS_MAX);
     this.#clock = clock;
-    this.#refill = new Refill(rate, periodMs, resolutionMs);
-    this.#capacity = options.capacity ?? rate;
+    this.#options = { ...options };
+    this.#refill = refillOf(options);
+    this.#capacity = options.capacity ?? options.rate;
+    this.#initialTokens = initialTokensOf(options);
+    if (this.#initialTokens > this.#capacity) {
+      const found = `initialTokens is ${this.#initialTokens}`;
+      throw new ConfigError(`${found}; it must be at most the capacity, ${this.#capacity}`);
+    }
     this.#maxKeys = maxKeys;
-    this.#state = new Float64Array(64 * FIELDS);
+    this.#state = new Float64Array(ROWS_AT_START * FIELDS);
     this.#sweep = this.#slots.entries();
     this.#nowNanos = toNanos(clock.now());
     this.#reset(SHARED_SLOT);
   }
 
-  /** Keys now held. */
+  /** Number of keys held. */
   get size(): number {
     return this.#slots.size;
   }
 
   /** Takes `count` tokens of `key` if they are there, else none; as `TokenBucket.tryAcquire`. */
-  tryAcquire(key: string, count: number, nowMs?: number): boolean {
-    if (count >>> 0 !== count) requireCount(count);
+  tryAcquire(key: string, count: number = 1, nowMs?: number): boolean {
+    if (count >>> 0 !== count) requireCount("count of KeyedBuckets.tryAcquire", count);
     this.#readClock(nowMs);
     const row = this.#rowOf(key);
-    const balance = this.#state[row + BALANCE] as number;
-    if (balance < count && balance < this.#capacity) return false;
-    this.#state[row + BALANCE] = balance - count;
+    if (!this.#holds(row, count)) return false;
+    this.#state[row + BALANCE] = (this.#state[row + BALANCE] as number) - count;
     return true;
   }
 
-  /** Takes `count` tokens of `key`, into debt if it must, and tells whether any are left. */
-  chargeAndCheck(key: string, count: number, nowMs?: number): boolean {
-    if (count >>> 0 !== count) requireCount(count);
+  /**
+   * Milliseconds until `tryAcquire(key, count)` is admitted if no tokens are taken meanwhile; 0 if it
+   * is admitted now. For a count above the capacity: until the bucket is full.
+   */
+  pauseMs(key: string, count: number = 1, nowMs?: number): number {
+    requireCount("count of KeyedBuckets.pauseMs", count);
+    const target = Math.min(count, this.#capacity);
+    if (this.#isNew(key) && this.#initialTokens >= target) return 0;
+    this.#readClock(nowMs);
+    const row = this.#rowOf(key);
+    if (this.#holds(row, target)) return 0;
+    const balance = this.#state[row + BALANCE] as number;
+    const nanos = this.#refill.nanosTo(target, balance, this.#state[row + CARRIED] as number);
+    return (this.#refilledAtNanos(row) - this.#nowNanos + nanos) / NANOS_PER_MS;
+  }
+
+  /** Takes `count` tokens of `key`, into debt if necessary; true while at least one is left. */
+  chargeAndCheck(key: string, count: number = 1, nowMs?: number): boolean {
+    if (count >>> 0 !== count) requireCount("count of KeyedBuckets.chargeAndCheck", count);
     this.#readClock(nowMs);
     const row = this.#rowOf(key);
     const balance = Math.max((this.#state[row + BALANCE] as number) - count, -COUNT_MAX);
@@ -94,23 +134,38 @@ export class KeyedBuckets {
     return balance > 0;
   }
 
-  /** The balance of `key`; of a key not held, what it would start with. */
+  /** The balance of `key`, negative while in debt; of a key that is not held, its initial tokens. */
   tokens(key: string, nowMs?: number): number {
-    const slot = this.#slots.get(key) ?? this.#slotOfStranger();
-    if (slot === undefined) return this.#capacity;
+    if (this.#isNew(key)) return this.#initialTokens;
     this.#readClock(nowMs);
-    return this.#state[this.#refilledRow(slot) + BALANCE] as number;
+    const row = this.#refilledRow(this.#slots.get(key) ?? SHARED_SLOT);
+    return this.#state[row + BALANCE] as number;
   }
 
-  /** Milliseconds until `key` holds `until` tokens; 0 if it does. */
-  pauseMs(key: string, until: number, nowMs?: number): number {
-    requireCount(until);
-    const balance = this.tokens(key, nowMs);
-    if (balance >= until) return 0;
-    return this.#refill.nanosFor(BigInt(until) - BigInt(balance)) / NANOS_PER_MS;
+  /**
+   * Changes the rate of every key from now on, as `TokenBucket.setRate`. Takes time in proportion to
+   * the keys held.
+   */
+  setRate(rate: number, nowMs?: number): void {
+    requireRate(rate);
+    this.#readClock(nowMs);
+    const refill = refillOf(this.#options, rate);
+    const capacity = this.#options.capacity ?? rate;
+    for (const slot of [SHARED_SLOT, ...this.#slots.values()]) {
+      const row = slot * FIELDS;
+      this.#addElapsed(row);
+      const refilledAtNanos = this.#refilledAtNanos(row);
+      const carried = this.#refill.convert(this.#state[row + CARRIED] as number, refill);
+      this.#state[row + BALANCE] = Math.min(this.#state[row + BALANCE] as number, capacity);
+      this.#state[row + QUIET_UNTIL_NANOS] = refilledAtNanos + refill.quietNanos(carried);
+      this.#state[row + CARRIED] = carried;
+    }
+    this.#refill = refill;
+    this.#capacity = capacity;
+    this.#initialTokens = Math.min(initialTokensOf({ ...this.#options, rate }), capacity);
   }
 
-  /** Forgets every key whose bucket is full again, and tells how many. */
+  /** Forgets every key whose bucket is full again; answers how many. */
   evictIdle(nowMs?: number): number {
     this.#readClock(nowMs);
     const before = this.#slots.size;
@@ -124,17 +179,18 @@ export class KeyedBuckets {
     else this.#nowNanos = toNanos(nowMs);
   }
 
+  /** Whether `key` would get a bucket of its own on its first call. */
+  #isNew(key: string): boolean {
+    return this.#slots.size < this.#maxKeys && !this.#slots.has(key);
+  }
+
   #rowOf(key: string): number {
     return this.#refilledRow(this.#slots.get(key) ?? this.#admit(key));
   }
 
-  #slotOfStranger(): number | undefined {
-    return this.#slots.size < this.#maxKeys ? undefined : SHARED_SLOT;
-  }
-
   #refilledRow(slot: number): number {
     const row = slot * FIELDS;
-    if (this.#isDue(row)) this.#addTokens(row);
+    if (this.#isDue(row)) this.#addElapsed(row);
     return row;
   }
 
@@ -142,21 +198,33 @@ export class KeyedBuckets {
     return this.#nowNanos > (this.#state[row + QUIET_UNTIL_NANOS] as number);
   }
 
-  #addTokens(row: number): void {
+  /** Whether `count` tokens are there, or the bucket is full, exact to the nanosecond. */
+  #holds(row: number, count: number): boolean {
+    const target = Math.min(count, this.#capacity);
+    if ((this.#state[row + BALANCE] as number) < target) this.#addElapsed(row);
+    return (this.#state[row + BALANCE] as number) >= target;
+  }
+
+  #addElapsed(row: number): void {
+    // Also false for NaN, which would make every later balance NaN.
+    if (!(this.#nowNanos > this.#refilledAtNanos(row))) return;
     this.#state[row + BALANCE] = Math.min(this.#filled(row), this.#capacity);
-    this.#rest(row, this.#refill.carried);
+    this.#remember(row, this.#refill.carried);
+  }
+
+  #refilledAtNanos(row: number): number {
+    const quietNanos = this.#refill.quietNanos(this.#state[row + CARRIED] as number);
+    return (this.#state[row + QUIET_UNTIL_NANOS] as number) - quietNanos;
   }
 
   /** What the balance would be by now without a capacity. */
   #filled(row: number): number {
     const balance = this.#state[row + BALANCE] as number;
     const carried = this.#state[row + CARRIED] as number;
-    const quietUntilNanos = this.#state[row + QUIET_UNTIL_NANOS] as number;
-    const refilledAtNanos = quietUntilNanos - this.#refill.quietNanos(carried);
-    return this.#refill.addTo(balance, refilledAtNanos, this.#nowNanos, carried);
+    return this.#refill.addTo(balance, this.#refilledAtNanos(row), this.#nowNanos, carried);
   }
 
-  #rest(row: number, carried: number): void {
+  #remember(row: number, carried: number): void {
     this.#state[row + QUIET_UNTIL_NANOS] = this.#nowNanos + this.#refill.quietNanos(carried);
     this.#state[row + CARRIED] = carried;
   }
@@ -182,8 +250,8 @@ export class KeyedBuckets {
   }
 
   #reset(slot: number): void {
-    this.#state[slot * FIELDS + BALANCE] = this.#capacity;
-    this.#rest(slot * FIELDS, 0);
+    this.#state[slot * FIELDS + BALANCE] = this.#initialTokens;
+    this.#remember(slot * FIELDS, 0);
   }
 
   #sweepOne(): void {

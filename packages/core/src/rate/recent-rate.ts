@@ -1,12 +1,18 @@
 import { RateMeter } from "./rate-meter.ts";
 
-/** How long a peak is remembered at least; at most twice that. */
+/**
+ * A peak is remembered for at least this many milliseconds, or two round trips, and at most twice
+ * that. Raising it keeps old peaks longer.
+ */
 const PEAK_MS = 1000;
 
-/** Before there is anything to go by, a rate is taken over so long a time at least. */
+/**
+ * Milliseconds that the meter counts as run when it starts. Raising it lowers the first rates that
+ * are read; without it a first pair of events would read as an extreme rate.
+ */
 const SPAN_MIN_MS = 100;
 
-/** Events a second over the last second, and the highest that was lately. */
+/** Events per second over the last second, and the recent peak of that rate. */
 export class RecentRate {
   readonly #meter: RateMeter;
   #peak = 0;
@@ -14,11 +20,11 @@ export class RecentRate {
   #peakSinceMs = 0;
 
   constructor(startMs: number) {
-    this.#meter = new RateMeter({ now: () => startMs - SPAN_MIN_MS });
+    this.#meter = new RateMeter({ clock: { now: () => startMs - SPAN_MIN_MS } });
     this.#peakSinceMs = startMs;
   }
 
-  /** The highest of the last seconds, or round trips if those are longer, up to the last event. */
+  /** The highest rate since one to two times max(1 s, 2 round trips) before the last event. */
   get peak(): number {
     return Math.max(this.#peak, this.#peakBefore);
   }

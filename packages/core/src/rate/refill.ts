@@ -1,4 +1,4 @@
-import { gcd } from "../exact.ts";
+import { gcd, mulDivFloor } from "../exact.ts";
 import { NANOS_PER_MS } from "../time.ts";
 
 /**
@@ -14,7 +14,7 @@ export class Refill {
   readonly #nanos: number;
   readonly #nanosPerToken: number;
   readonly #resolutionNanos: number;
-  /** Of a token, in parts of `#nanos`; always less than a whole one. */
+  /** The fraction of a token that `addTo` left over, in units of 1 ÷ `#nanos`; less than `#nanos`. */
   carried = 0;
 
   constructor(rate: number, periodMs: number, resolutionMs: number) {
@@ -27,15 +27,15 @@ export class Refill {
   }
 
   /**
-   * Tokens are added only when strictly more than this has passed since they were last: the
-   * resolution, or for slower rates the time at which the next whole token is due.
+   * Nanoseconds after a refill during which no token is added: the resolution or, for slower rates,
+   * the time to the next whole token less one nanosecond.
    */
   quietNanos(carried: number): number {
     if (this.#nanosPerToken <= this.#resolutionNanos) return this.#resolutionNanos;
     return this.#nanosPerToken - Math.floor(carried / this.#tokens) - 1;
   }
 
-  /** `balance` and the tokens that come in between two instants, with no bound. */
+  /** `balance` + ⌊(elapsed × rate + carried)⌋, with no upper bound. */
   addTo(balance: number, fromNanos: number, toNanos: number, carried: number): number {
     const parts = (toNanos - fromNanos) * this.#tokens + carried;
     if (parts <= Number.MAX_SAFE_INTEGER) {
@@ -49,15 +49,18 @@ export class Refill {
     return Number(BigInt(balance) + exact / BigInt(this.#nanos));
   }
 
-  /** Nanoseconds in which `count` tokens come in, rounded up so that waiting them out suffices. */
-  nanosFor(count: bigint): number {
-    const parts = count * BigInt(this.#nanos);
+  /**
+   * Nanoseconds from a refill that left `balance` and `carried` until the balance is `target`:
+   * ⌈((target − balance) × nanos − carried) ÷ tokens⌉.
+   */
+  nanosTo(target: number, balance: number, carried: number): number {
+    const parts = (BigInt(target) - BigInt(balance)) * BigInt(this.#nanos) - BigInt(carried);
     const tokens = BigInt(this.#tokens);
     return Number((parts + tokens - 1n) / tokens);
   }
 
-  /** What `carried` of this refill is worth in the parts of `other`, rounded down. */
+  /** The same fraction of a token as `carried`, in the units of `other`, rounded down. */
   convert(carried: number, other: Refill): number {
-    return Number((BigInt(carried) * BigInt(other.#nanos)) / BigInt(this.#nanos));
+    return mulDivFloor(carried, other.#nanos, this.#nanos);
   }
 }

@@ -7,7 +7,7 @@ const NANO_MS = 1e-6;
 /** A bucket at time 0, and a way to let time pass. */
 function setUp(options: TokenBucketOptions) {
   let nowMs = 0;
-  const bucket = new TokenBucket({ now: () => nowMs }, options);
+  const bucket = new TokenBucket({ ...options, clock: { now: () => nowMs } });
   /** The balance once `ms` more have passed. */
   const tokensAfter = (ms: number): number => {
     nowMs += ms;
@@ -15,6 +15,24 @@ function setUp(options: TokenBucketOptions) {
   };
   return { bucket, tokensAfter };
 }
+
+test("a rate alone makes a bucket, on the real clock, full and counting by one", () => {
+  const bucket = new TokenBucket({ rate: 2 });
+  expect([bucket.tryAcquire(), bucket.tryAcquire(), bucket.tryAcquire()]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(bucket.pauseMs()).toBeGreaterThan(0);
+});
+
+test.each([
+  [{ rate: 1000, capacity: 10 }, 10],
+  [{ rate: 10, capacity: 1000 }, 10],
+  [{ rate: 10 }, 10],
+])("%j starts with the smaller of rate and capacity", (options, tokens) => {
+  expect(setUp(options).bucket.tokens()).toBe(tokens);
+});
 
 test("an empty bucket fills at its rate up to its capacity and stays there", () => {
   const { tokensAfter } = setUp({ rate: 10, capacity: 100, initialTokens: 0 });
@@ -29,7 +47,7 @@ test("a charge beyond the balance is debt, and the pause pays it back", () => {
   expect(tokensAfter(1000)).toBe(10);
   expect(tokensAfter(4000)).toBe(50);
   expect(bucket.chargeAndCheck(100)).toBe(false);
-  expect([bucket.tokens(), bucket.pauseMs()]).toEqual([-50, 5100]);
+  expect([bucket.tokens(), bucket.throttlingDurationMs()]).toEqual([-50, 5100]);
   expect(tokensAfter(5100)).toBe(1);
 });
 
@@ -83,7 +101,7 @@ test("the charge that takes the last token leaves none, the one before leaves on
   expect(bucket.hasTokens()).toBe(false);
 });
 
-test("who can still refuse takes what is there or nothing", () => {
+test("an ask takes all that it asks for or nothing", () => {
   const { bucket, tokensAfter } = setUp({ rate: 10 });
   bucket.charge(5);
   expect([bucket.tryAcquire(6), tokensAfter(0)]).toEqual([false, 5]);
@@ -115,14 +133,21 @@ test.each([
   ["the target", { rate: 100, targetTokens: 50 }, 500],
   ["a full bucket where the target is above it", { rate: 10, targetTokens: 1000 }, 1000],
   ["one token where the target is none", { rate: 10, targetTokens: 0 }, 100],
-])("a pause from nothing ends at %s", (_, options, pauseMs) => {
+])("throttling from nothing ends at %s", (_, options, durationMs) => {
   const { bucket } = setUp({ ...options, initialTokens: 0 });
-  expect(bucket.pauseMs()).toBe(pauseMs);
+  expect(bucket.throttlingDurationMs()).toBe(durationMs);
 });
 
 test("a pause is rounded up to the nanosecond and there is none once the tokens are there", () => {
   const { bucket } = setUp({ rate: 3, initialTokens: 0 });
   expect([bucket.pauseMs(1), bucket.pauseMs(3), bucket.pauseMs(0)]).toEqual([333.333334, 1000, 0]);
+  expect([bucket.pauseMs(1, 333), bucket.pauseMs(2, 400)]).toEqual([0.333334, 266.666667]);
+});
+
+test("a clock that is behind by some time adds that time to the pause", () => {
+  const { bucket } = setUp({ rate: 10, initialTokens: 0 });
+  expect(bucket.tokens(500)).toBe(5);
+  expect([bucket.pauseMs(6, 500), bucket.pauseMs(6, 300)]).toEqual([100, 300]);
 });
 
 test("a new rate keeps debt and pays it back at the new rate", () => {

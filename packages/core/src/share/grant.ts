@@ -1,27 +1,31 @@
-import { invariant } from "../errors.ts";
+import { requireCount } from "../errors.ts";
 import type { Reason } from "../reason.ts";
 
-/** Why tokens come back: they were not needed, or what they were for was dropped. */
+/** Why tokens come back: they were not needed, or the message they were taken for was dropped. */
 export type DepositKind = "unused" | "dropped";
 
-/** What goes back, told apart: both come back alike, but are counted as two things. */
+/** Tokens that go back, by cause. Both causes free the same tokens, but are counted apart. */
 export interface Deposit {
+  /** @default 0 */
   readonly unused?: number;
-  /** Tokens of messages that were dropped, and so cost nobody anything. */
+  /**
+   * Tokens of messages that were dropped before they were sent.
+   * @default 0
+   */
   readonly dropped?: number;
 }
 
-/** How the issuer of a grant gets tokens back; never called for none. */
+/** How the issuer of a grant gets tokens back; never called with a count of 0. */
 export type TakeBack = (count: number, kind: DepositKind) => void;
 
 /**
- * Tokens acquired at once. What was not used goes back through the grant it came from, and never
- * more than that, so no deposit can mint tokens.
+ * Tokens acquired in one call. Unused tokens go back through their grant, and never more than it
+ * granted, so no deposit can mint tokens.
  */
 export class Grant {
-  /** Tokens granted: at most what was asked for, and final. */
+  /** Tokens granted, at most as many as were asked for. Does not change. */
   readonly count: number;
-  /** Why it is less than was asked for. */
+  /** Why `count` is less than was asked for; `undefined` if it is not. */
   readonly reason: Reason | undefined;
   readonly #takeBack: TakeBack;
   #outstanding: number;
@@ -35,17 +39,17 @@ export class Grant {
 
   /**
    * Gives back tokens that were not used, or whose messages were dropped; may be called again for
-   * the rest. Returns how many went back, the unused ones first. They can be acquired again within
-   * their epoch, and count as unused when it is judged; after that they are gone.
+   * the rest. Answers how many went back, the unused ones first. Within their epoch they can be
+   * acquired again and count as unused when the epoch is judged; later deposits have no effect.
    */
   deposit(tokens: number | Deposit): number {
     if (typeof tokens === "number") {
-      requireTokens(tokens);
+      requireCount("tokens of Grant.deposit", tokens);
       return this.#giveBack(tokens, "unused");
     }
     const { unused = 0, dropped = 0 } = tokens;
-    requireTokens(unused);
-    requireTokens(dropped);
+    requireCount("unused of Grant.deposit", unused);
+    requireCount("dropped of Grant.deposit", dropped);
     return this.#giveBack(unused, "unused") + this.#giveBack(dropped, "dropped");
   }
 
@@ -56,8 +60,4 @@ export class Grant {
     this.#takeBack(count, kind);
     return count;
   }
-}
-
-function requireTokens(tokens: number): void {
-  invariant(tokens >= 0 && Number.isInteger(tokens), "a deposit is a whole number of tokens");
 }

@@ -1,7 +1,7 @@
 /**
- * How a pool divides what does not divide evenly. `rotate` hands the remainder out, one token
- * each to some members, other members every epoch: the shares add up to the whole, and even a
- * ceiling below the number of members flows. `floor` leaves it over.
+ * What happens to the remainder of ceiling ÷ members. `rotate` gives one token each to some members,
+ * to others in the next epoch: the shares add up to the ceiling, and even a ceiling below the number
+ * of members is used. `floor` leaves the remainder unused.
  */
 export type Division = "rotate" | "floor";
 
@@ -11,7 +11,7 @@ export interface Seat {
   readonly rank: number;
 }
 
-/** Of `tokens` for the whole pool, those of one member in one epoch. */
+/** One member's part of the pool's `tokens` in one epoch: ⌊tokens ÷ poolSize⌋, or one more. */
 export function shareOf(tokens: number, seat: Seat, epoch: number, division: Division): number {
   const { poolSize, rank } = seat;
   const even = Math.floor(tokens / poolSize);

@@ -1,18 +1,23 @@
 import type { Reason } from "../reason.ts";
 
 /**
- * What one change did:
- * - `paused`, `resumed`: the first reason of any kind came, the last one went;
- * - `added`, `lifted`: the first of its kind came, the last of its kind went, others hold;
- * - `counted`: the kind held before and holds after;
+ * What one call changed:
+ * - `paused`, `resumed`: the first hold of all began, the last one ended;
+ * - `added`, `lifted`: the first hold for this reason began, or its last ended, while others last;
+ * - `counted`: the reason held before and holds after;
  * - `ignored`: a release without a throttle, which changes nothing.
  */
 export type TrackerChange = "paused" | "resumed" | "added" | "lifted" | "counted" | "ignored";
 
 /**
- * Counts the reasons that now throttle one connection. Reading stops on the first reason of any
- * kind and goes on only when the last has ended, so callers need not know who else throttles.
- * Every reason may be held several times, and is then ended as often.
+ * Counts the reasons that throttle one connection. Reading stops with the first reason and resumes
+ * only when the last has ended, so that independent limits can throttle the same connection.
+ * A reason that was throttled several times must be released as often.
+ *
+ * @example
+ * const tracker = new ThrottleTracker();
+ * if (tracker.throttle("topic-rate") === "paused") socket.pause();
+ * if (tracker.release("topic-rate") === "resumed") socket.resume();
  */
 export class ThrottleTracker {
   readonly #counts = new Map<Reason, number>();
@@ -21,7 +26,7 @@ export class ThrottleTracker {
     return this.#counts.size > 0;
   }
 
-  /** The reasons that hold, oldest first. */
+  /** The reasons that hold now, oldest first. */
   reasons(): Reason[] {
     return [...this.#counts.keys()];
   }

@@ -1,4 +1,5 @@
-import { ConfigError, requireDuration, requireKnownKeys, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 
 /** What one call asks of the gate. */
 export interface CallOptions {

@@ -1,4 +1,4 @@
-import { ConcurrencyLimiter, Ewma } from "@sluice/core";
+import { ConcurrencyLimiter } from "@sluice/core";
 import type {
   BusyThrottle,
   LimitAlgorithm,
@@ -8,6 +8,7 @@ import type {
   Reason,
   Timer,
 } from "@sluice/core";
+import { Ewma } from "@sluice/core/internal";
 import { AlarmHeap } from "./alarm-heap.ts";
 import type { Alarm } from "./alarm-heap.ts";
 import { Alarms } from "./alarms.ts";

@@ -311,8 +311,8 @@ describe("a rate", () => {
     const patient = watch(gate.run(() => "patient", { deadlineMs: 150 }));
     const hasty = watch(gate.run(() => "hasty", { deadlineMs: 150 }));
     await timer.advance(0);
-    expect(hasty.error).toMatchObject({ reason: "fleet-share", retryAfterMs: 200 });
-    expect(gate.why()).toMatchObject({ reason: "fleet-share", leftMs: 100 });
+    expect(hasty.error).toMatchObject({ reason: "rate", retryAfterMs: 200 });
+    expect(gate.why()).toMatchObject({ reason: "rate", leftMs: 100 });
     await timer.advance(150);
     expect(patient.value).toBe("patient");
   });
@@ -321,7 +321,7 @@ describe("a rate", () => {
     const { gate, timer } = setUp({ rate: "1/10s" });
     await gate.run(() => 1);
     await timer.advance(9000);
-    expect(gate.why()).toMatchObject({ reason: "fleet-share", leftMs: 1000 });
+    expect(gate.why()).toMatchObject({ reason: "rate", leftMs: 1000 });
     const served = watch(gate.run(() => timer.now(), { deadlineMs: 5000 }));
     await timer.advance(5000);
     expect(served.value).toBe(10_000);
@@ -331,9 +331,9 @@ describe("a rate", () => {
     const yearMs = 366 * 86_400_000;
     const { gate, timer } = setUp({ rate: { limit: 1, periodMs: yearMs } });
     await gate.run(() => 1, { weight: 1_000_000 });
-    expect(gate.tryAcquire().refused).toBe("fleet-share");
+    expect(gate.tryAcquire().refused).toBe("rate");
     await timer.advance(yearMs);
-    expect(gate.tryAcquire().refused).toBe("fleet-share");
+    expect(gate.tryAcquire().refused).toBe("rate");
   });
 
   test("is not charged by a call that the concurrency limit holds", async () => {
@@ -344,7 +344,7 @@ describe("a rate", () => {
     first?.resolve("done");
     await timer.advance(0);
     expect(second.value).toBe("second");
-    expect(gate.why()).toMatchObject({ reason: "fleet-share" });
+    expect(gate.why()).toMatchObject({ reason: "rate" });
   });
 
   test("of another's making is asked the same way, and can wake the line", async () => {
@@ -670,7 +670,7 @@ describe("shadow", () => {
   });
 
   test.each<[string, CallOptions, object]>([
-    ["who would wait as held", { deadlineMs: 200 }, { type: "held", reason: "fleet-share" }],
+    ["who would wait as held", { deadlineMs: 200 }, { type: "held", reason: "rate" }],
     ["who would not wait as refused", { wait: false }, { type: "refused", refusedAt: "door" }],
     ["who would wait in vain as refused", { deadlineMs: 50 }, { refusedAt: "in-vain" }],
   ])("reports %s", async (_who, options, told) => {

@@ -1,5 +1,5 @@
-import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Clock } from "@sluice/core";
+import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { systemTimer } from "@sluice/core/system";
 import { Gate } from "./gate.ts";
 import type { GateOptions } from "./options.ts";

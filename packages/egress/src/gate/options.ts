@@ -2,8 +2,6 @@ import {
   ConfigError,
   createBusyThrottle,
   FixedLimit,
-  requireKnownKeys,
-  requireWhole,
   RfcLimit,
   SluiceLimit,
   VectorLimit,
@@ -17,6 +15,7 @@ import type {
   Random,
   Timer,
 } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
 import type { RetryOptions } from "../retry/retry.ts";
 import { readRate } from "../rate-setting.ts";

@@ -1,5 +1,6 @@
 import { TokenBucket } from "@sluice/core";
 import type { Clock, Reason } from "@sluice/core";
+import { COUNT_MAX } from "@sluice/core/internal";
 import type { Rate } from "../rate-setting.ts";
 
 /** The calls that wait in a gate, for a rate to look at. */
@@ -37,30 +38,29 @@ export interface RateSource {
   subscribe?(queue: RateQueue): () => void;
 }
 
-/** Counts are exact up to here. */
-const COUNT_MAX = 2 ** 53;
-
 /**
- * A rate of this process alone: the share of a pool of one.
+ * A rate limit of this process alone.
  *
- * A bucket tells how long until its next whole token counted from the last one, not from now. So it
- * counts in parts of a token that take at most a millisecond each: nobody waits longer than that for
- * what is there, or is refused for what would have come in time.
+ * A full bucket keeps the part of a token that it has begun, so its next token may come early by up
+ * to one token's time. So it counts in parts of a token that take at most a millisecond each.
  */
 export class LocalRate implements RateSource {
-  readonly reason = "fleet-share";
+  readonly reason = "rate";
   /** A full bucket lets even more pass. */
   readonly countMax: number = 0;
   readonly #bucket: TokenBucket;
   readonly #partsPerToken: number = 1;
+  readonly #msPerToken: number = 0;
 
   constructor(clock: Clock, { limit, periodMs, burst }: Rate) {
     const wanted = Math.ceil(periodMs / limit);
     const most = Math.floor(COUNT_MAX / Math.max(limit, burst));
     const partsPerToken = Math.min(wanted, most);
     this.countMax = burst;
+    this.#msPerToken = periodMs / limit;
     this.#partsPerToken = partsPerToken;
-    this.#bucket = new TokenBucket(clock, {
+    this.#bucket = new TokenBucket({
+      clock,
       rate: limit * partsPerToken,
       periodMs,
       capacity: burst * partsPerToken,
@@ -75,7 +75,8 @@ export class LocalRate implements RateSource {
   }
 
   pauseMs(count: number, nowMs: number): number {
-    return this.#bucket.pauseMs(this.#parts(count), nowMs);
+    const burst = Math.min(count, this.countMax);
+    return this.#bucket.pauseMs(this.#parts(burst), nowMs) + (count - burst) * this.#msPerToken;
   }
 
   isFull(nowMs: number): boolean {

@@ -1,6 +1,6 @@
 import type { Permit } from "@sluice/core";
-import type { Verdict } from "../outcome/verdict.ts";
 import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
+import type { Verdict } from "../outcome/verdict.ts";
 import type { Alarms, Sleeper } from "./alarms.ts";
 import type { Call } from "./call-options.ts";
 import { IGNORED, LATE } from "./default-verdict.ts";

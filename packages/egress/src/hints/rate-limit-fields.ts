@@ -1,10 +1,9 @@
 /** The fields `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers (2025-09). */
 import { InvariantError } from "@sluice/core";
+import { SECOND_MS } from "@sluice/core/internal";
 import { PAUSE_MAX_MS } from "./decimal.ts";
 import { formatStringList, parseStringList } from "./structured-field.ts";
 import type { ListItem, Parameter, SentParameter } from "./structured-field.ts";
-
-const SECOND_MS = 1000;
 
 /** What is left to a client under one policy. A hint: what is left may yet be refused. */
 export interface Quota {

@@ -1,4 +1,4 @@
-import { requireDuration } from "@sluice/core";
+import { requireDuration } from "@sluice/core/internal";
 import { NO_OPTIONS } from "../gate/call-options.ts";
 import type { CallOptions } from "../gate/call-options.ts";
 import type { GatePermit } from "../gate/gate-permit.ts";

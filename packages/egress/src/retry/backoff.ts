@@ -1,5 +1,6 @@
-import { InvariantError, requireKnownKeys, requireNumber } from "@sluice/core";
+import { InvariantError } from "@sluice/core";
 import type { Random } from "@sluice/core";
+import { requireKnownKeys, requireNumber } from "@sluice/core/internal";
 
 export interface BackoffOptions {
   /** Longest delay before the first retry; 100 unless given. */

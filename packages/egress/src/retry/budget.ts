@@ -1,5 +1,5 @@
-import { requireKnownKeys, requireNumber } from "@sluice/core";
 import type { Clock } from "@sluice/core";
+import { requireKnownKeys, requireNumber } from "@sluice/core/internal";
 
 export interface RetryBudgetOptions {
   /** Retries per first attempt; 0.2 unless given. */

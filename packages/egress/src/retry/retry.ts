@@ -1,6 +1,10 @@
-import { requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Random, Timer } from "@sluice/core";
-import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
+import {
+  requireKnownKeys,
+  requireWhole,
+  addAbortListener,
+  removeAbortListener,
+} from "@sluice/core/internal";
 import type { Alarms, Sleeper } from "../gate/alarms.ts";
 import { readCall } from "../gate/call-options.ts";
 import type { CallOptions } from "../gate/call-options.ts";

@@ -1,11 +1,6 @@
-import {
-  ConcurrencyLimiter,
-  ConfigError,
-  FixedLimit,
-  requireKnownKeys,
-  SluiceLimit,
-} from "@sluice/core";
+import { ConcurrencyLimiter, ConfigError, FixedLimit, SluiceLimit } from "@sluice/core";
 import type { Clock, LimitAlgorithm } from "@sluice/core";
+import { requireKnownKeys } from "@sluice/core/internal";
 import { systemRandom } from "@sluice/core/system";
 
 /** Requests in hand at once: a number, `"adaptive"` to find it, or an algorithm of your choice. */

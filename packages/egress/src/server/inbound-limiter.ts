@@ -1,5 +1,6 @@
-import { ConfigError, InvariantError, requireKnownKeys } from "@sluice/core";
+import { ConfigError, InvariantError } from "@sluice/core";
 import type { Clock, Permit } from "@sluice/core";
+import { requireKnownKeys } from "@sluice/core/internal";
 import { systemClock } from "@sluice/core/system";
 import { formatRateLimit, formatRateLimitPolicy } from "../hints/rate-limit-fields.ts";
 import type { QuotaPolicy } from "../hints/rate-limit-fields.ts";

@@ -1,5 +1,6 @@
 import { KeyedBuckets } from "@sluice/core";
 import type { Clock } from "@sluice/core";
+import { COUNT_MAX } from "@sluice/core/internal";
 import type { Rate } from "../rate-setting.ts";
 
 /** What a key has left of a policy. */
@@ -12,15 +13,12 @@ export interface QuotaState {
   readonly resetMs: number | undefined;
 }
 
-/** Counts are exact up to here. */
-const COUNT_MAX = 2 ** 53;
-
 /**
  * One policy: a token bucket for each key.
  *
- * A bucket tells how long until its next whole token counted from the last one, not from now: at
- * five requests an hour that is up to twelve minutes too long. So it counts in parts of a request
- * that take at most a millisecond each, and what it tells is late by less than that, never early.
+ * A full bucket keeps the part of a token that it has begun, so its next token may come early by up
+ * to one token's time: at five requests an hour, twelve minutes. So it counts in parts of a request
+ * that take at most a millisecond each.
  */
 export class Quota {
   readonly rate: Rate;
@@ -35,10 +33,12 @@ export class Quota {
     this.rate = rate;
     this.#partsPerRequest = Math.min(wanted, most);
     this.#capacity = burst * this.#partsPerRequest;
-    this.#buckets = new KeyedBuckets(clock, {
+    this.#buckets = new KeyedBuckets({
+      clock,
       rate: limit * this.#partsPerRequest,
       periodMs,
       capacity: this.#capacity,
+      initialTokens: this.#capacity,
       resolutionMs: 0,
       maxKeys,
     });

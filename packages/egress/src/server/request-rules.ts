@@ -1,4 +1,4 @@
-import { requireKnownKeys } from "@sluice/core";
+import { requireKnownKeys } from "@sluice/core/internal";
 import { clientKey } from "./client-key.ts";
 import { createInboundLimiter } from "./inbound-limiter.ts";
 import type { InboundDecision, InboundLimiter, InboundLimiterOptions } from "./inbound-limiter.ts";

@@ -1,5 +1,7 @@
-import { Ramp, requireKnownKeys, requireWhole } from "@sluice/core";
-import type { Clock, Division, Random, Timer } from "@sluice/core";
+import { Ramp } from "@sluice/core";
+import type { Clock, Random, Timer } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
+import type { Division } from "@sluice/core/internal";
 import { systemRandom, systemTimer } from "@sluice/core/system";
 import { equalShare } from "../ledger/parts.ts";
 import { Ceiling } from "../limiter/ceiling.ts";

@@ -1,4 +1,5 @@
-import type { CeilingOfEpoch, Ramp, Usage } from "@sluice/core";
+import type { Ramp } from "@sluice/core";
+import type { CeilingOfEpoch, Usage } from "@sluice/core/internal";
 import { EPOCH_MS, epochAt } from "../pacing/pacing.ts";
 
 /** The ceiling of an epoch, and how the last epoch with a call was used. */

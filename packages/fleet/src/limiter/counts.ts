@@ -1,4 +1,5 @@
-import type { RampStep, Reason } from "@sluice/core";
+import type { Reason } from "@sluice/core";
+import type { RampStep } from "@sluice/core/internal";
 
 /**
  * What a limiter has done since it was made. The tokens of each call count once as requested and once as

@@ -1,4 +1,4 @@
-import type { RampStep, Usage } from "@sluice/core";
+import type { RampStep, Usage } from "@sluice/core/internal";
 import type { MembershipChange } from "../member/membership.ts";
 import type { SavedLevel } from "../store/pool-store.ts";
 

@@ -1,5 +1,6 @@
-import { Grant } from "@sluice/core";
-import type { Reason, TakeBack } from "@sluice/core";
+import type { Reason } from "@sluice/core";
+import { Grant } from "@sluice/core/internal";
+import type { TakeBack } from "@sluice/core/internal";
 import type { EpochClock } from "../pacing/epoch-clock.ts";
 import type { Pacing } from "../pacing/pacing.ts";
 import type { Tally } from "./counts.ts";

@@ -1,4 +1,4 @@
-import type { Seat } from "@sluice/core";
+import type { Seat } from "@sluice/core/internal";
 import type { Decision } from "../ledger/decision.ts";
 import type { RefusalCause } from "../ledger/ledger.ts";
 import { equalShare, PARTS } from "../ledger/parts.ts";

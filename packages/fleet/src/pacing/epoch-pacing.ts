@@ -1,5 +1,5 @@
-import { shareOf } from "@sluice/core";
-import type { Division } from "@sluice/core";
+import { shareOf } from "@sluice/core/internal";
+import type { Division } from "@sluice/core/internal";
 import type { Entitlement } from "../member/membership.ts";
 import type { Ceiling } from "../limiter/ceiling.ts";
 import { EPOCH_MS, exactShare } from "./pacing.ts";

@@ -1,5 +1,5 @@
 import { Ramp } from "@sluice/core";
-import type { RampStep } from "@sluice/core";
+import type { RampStep } from "@sluice/core/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Entitlement } from "../member/membership.ts";

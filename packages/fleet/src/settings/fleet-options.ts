@@ -1,5 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import type { Division } from "@sluice/core";
+import type { Division } from "@sluice/core/internal";
 import { POOL_MEMBERS_MAX } from "../ledger/parts.ts";
 import { checkTiming, DEFAULT_TIMING } from "../ledger/timing.ts";
 import type { Timing } from "../ledger/timing.ts";

@@ -1,5 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import type { RampModeOptions } from "@sluice/core";
+import type { RampModeOptions } from "@sluice/core/internal";
 import { inWords } from "./settings-map.ts";
 import type { DurationSetting, SettingsMap } from "./settings-map.ts";
 

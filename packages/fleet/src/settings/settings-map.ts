@@ -1,9 +1,7 @@
-import { ConfigError, parseDurationMs } from "@sluice/core";
-import { COUNT_MAX } from "../count-max.ts";
+import { ConfigError } from "@sluice/core";
+import { parseDurationMs, COUNT_MAX, DURATION_MAX_MS } from "@sluice/core/internal";
 import { nearest } from "./nearest.ts";
 
-/** The longest duration that a setting may have: 31 years. */
-const DURATION_MAX_MS = 1e12;
 /** Characters of a wrong value that an error shows. */
 const SHOWN_MAX = 40;
 

@@ -1,4 +1,5 @@
-import { ConfigError, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { requireWhole } from "@sluice/core/internal";
 import { PARTS } from "../ledger/parts.ts";
 import { checkTiming } from "../ledger/timing.ts";
 import { requireMemberId, requireNonce, requirePoolName } from "./names.ts";

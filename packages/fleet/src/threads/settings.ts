@@ -1,4 +1,5 @@
-import { ConfigError, requireDuration, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { requireDuration, requireWhole } from "@sluice/core/internal";
 
 export interface SharedBucketOptions {
   /** Tokens per period, whole. For half a token a second write `rate: 1, periodMs: 2000`. */

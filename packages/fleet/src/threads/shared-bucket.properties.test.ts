@@ -98,8 +98,9 @@ test("with a resolution of 0 many threads have together what one exact bucket gi
     fc.property(options, charging, (settings, history) => {
       const crew = new Crew({ ...settings, resolutionMs: 0 });
       const { capacity } = settings;
-      const bucket = new TokenBucket(crew.clock, {
+      const bucket = new TokenBucket({
         ...settings,
+        clock: crew.clock,
         initialTokens: capacity,
         resolutionMs: 0,
       });

@@ -1,6 +1,7 @@
 import { threadId } from "node:worker_threads";
 import { ConfigError, InvariantError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
+import { COUNT_MAX } from "@sluice/core/internal";
 import { Accrual } from "./accrual.ts";
 import type { Fill } from "./accrual.ts";
 import { Fills } from "./fills.ts";
@@ -21,9 +22,6 @@ export interface AttachOptions {
   /** Whom `reclaim` knows the stripe by; the id of this thread unless given. */
   readonly owner?: number;
 }
-
-/** 2^53: counts, balances and debts stay within what doubles count exactly. */
-const COUNT_MAX = 9_007_199_254_740_992;
 
 /** Only others that take what was fetched make another round useful. */
 const FETCH_ROUNDS = 16;

@@ -1,5 +1,5 @@
-import { requireDuration, requireKnownKeys } from "@sluice/core";
 import type { Clock } from "@sluice/core";
+import { requireDuration, requireKnownKeys } from "@sluice/core/internal";
 import { compactVerify } from "jose";
 import type { CompactVerifyResult } from "jose";
 import { AuthenticationError } from "./authentication-error.ts";

@@ -1,5 +1,5 @@
-import { requireWhole } from "@sluice/core";
 import type { Clock, Random, Timer } from "@sluice/core";
+import { requireWhole } from "@sluice/core/internal";
 import type { BrokerStore } from "../storage/broker-store.ts";
 import { Turns } from "../storage/turns.ts";
 import type { ConsumerHandle, ConsumerRequest } from "../topic/consumer-handle.ts";

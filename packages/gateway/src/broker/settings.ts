@@ -1,4 +1,5 @@
-import { ConfigError, requireDuration, requireKnownKeys, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 
 /** How long entries are kept after all subscriptions have consumed them. */
 interface RetentionSettings {

@@ -1,4 +1,4 @@
-import { requireKnownKeys, requireWhole } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 
 /** How many may connect. */
 export interface ConnectionLimits {

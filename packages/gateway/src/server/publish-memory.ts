@@ -1,4 +1,4 @@
-import { requireWhole } from "@sluice/core";
+import { requireWhole } from "@sluice/core/internal";
 
 /**
  * Counts the bytes of entries that are being stored, of all connections together. Above its bound

@@ -1,4 +1,5 @@
-import { ConfigError, requireDuration, requireKnownKeys, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { FRAME_PADDING_BYTES, MESSAGE_BYTES_MAX } from "@sluice/pulsar/wire";
 
 /** What one connection may take. Every queue and every map of a session has its bound here. */

@@ -1,4 +1,4 @@
-import { Fifo } from "@sluice/core";
+import { Fifo } from "@sluice/core/internal";
 import type { CommandOf } from "@sluice/pulsar/wire";
 
 /** How a SEND ended, as its client is told. CLOSE_PRODUCER: it is to be sent again, with all after it. */

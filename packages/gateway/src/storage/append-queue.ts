@@ -1,4 +1,4 @@
-import { Fifo } from "@sluice/core";
+import { Fifo } from "@sluice/core/internal";
 import type { Position } from "./position.ts";
 import { recordBytesOf } from "./record.ts";
 import type { NewEntry } from "./topic-log.ts";

@@ -1,4 +1,4 @@
-import { requireWhole } from "@sluice/core";
+import { requireWhole } from "@sluice/core/internal";
 import type { CursorStore } from "./cursor-store.ts";
 import type { TopicLog } from "./topic-log.ts";
 

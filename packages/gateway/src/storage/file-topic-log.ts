@@ -1,5 +1,5 @@
-import { requireKnownKeys, requireWhole } from "@sluice/core";
 import type { Random } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { GroupCommit } from "./group-commit.ts";
 import type { LogFiles } from "./log-files.ts";
 import type { Position } from "./position.ts";

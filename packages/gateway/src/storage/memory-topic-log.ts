@@ -1,4 +1,4 @@
-import { requireWhole } from "@sluice/core";
+import { requireWhole } from "@sluice/core/internal";
 import type { Position } from "./position.ts";
 import { RECORD_HEADER_BYTES, recordBytesOf, requireEntry } from "./record.ts";
 import { SegmentList } from "./segment-list.ts";

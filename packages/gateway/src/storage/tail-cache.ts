@@ -1,4 +1,4 @@
-import { Fifo, requireWhole } from "@sluice/core";
+import { Fifo, requireWhole } from "@sluice/core/internal";
 import { entriesOf } from "./slab.ts";
 import type { Slab } from "./slab.ts";
 import type { Position } from "./position.ts";

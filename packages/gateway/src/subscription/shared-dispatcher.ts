@@ -1,4 +1,4 @@
-import { Fifo } from "@sluice/core";
+import { Fifo } from "@sluice/core/internal";
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import type { ReadBounds, StoredEntry } from "../storage/topic-log.ts";

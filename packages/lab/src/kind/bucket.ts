@@ -115,7 +115,7 @@ class Trial {
   step = 0;
 
   constructor(options: TokenBucketOptions) {
-    this.bucket = new TokenBucket(this.clock, options);
+    this.bucket = new TokenBucket({ ...options, clock: this.clock });
   }
 
   play(program: readonly Step[], observer: Observer): void {
@@ -145,7 +145,9 @@ class Trial {
       case "chargeAndCheck":
         return this.bucket.chargeAndCheck(operation.n);
       case "pauseMs":
-        return this.bucket.pauseMs(operation.until);
+        return operation.until === undefined
+          ? this.bucket.throttlingDurationMs()
+          : this.bucket.pauseMs(operation.until);
       case "setRate":
         this.bucket.setRate(operation.rate);
         return undefined;

@@ -1,5 +1,6 @@
-import { createBusyThrottle, LIMIT_MAX, proseRule, tableRule } from "@sluice/core";
-import type { BusyRule } from "@sluice/core";
+import { createBusyThrottle } from "@sluice/core";
+import { LIMIT_MAX, proseRule, SECOND_MS, tableRule } from "@sluice/core/internal";
+import type { BusyRule } from "@sluice/core/internal";
 import * as v from "valibot";
 import { EventLoop } from "../simulation/engine/event-loop.ts";
 import type { Point } from "../chart/chart.ts";
@@ -29,8 +30,6 @@ const RECOVERY_BASE = 10;
 /** With rule sluice: most requests in a run, and the time from each to its answer. */
 const MAX_REQUESTS = 50_000_000;
 const RESPONSE_MS = 50;
-const SECOND_MS = 1000;
-
 interface Outcome {
   readonly rows: BusyRow[];
   /** Undefined if something was still throttled in second 30. */

@@ -1,5 +1,7 @@
-import { EpochAccount, Ramp } from "@sluice/core";
-import type { Division, RampOptions, Seat, Usage } from "@sluice/core";
+import { Ramp } from "@sluice/core";
+import type { RampOptions } from "@sluice/core";
+import { EpochAccount } from "@sluice/core/internal";
+import type { Division, Seat, Usage } from "@sluice/core/internal";
 
 export interface PoolOptions {
   readonly rateLimit: RampOptions;
@@ -93,7 +95,14 @@ export class LockstepPool {
 
   #seatNewcomers(tokens: number, epoch: number): void {
     for (let rank = this.#accounts.length; rank < this.#size; rank++) {
-      this.#accounts.push(new EpochAccount(tokens, this.#seat(rank), epoch, this.#division));
+      this.#accounts.push(
+        new EpochAccount({
+          ceiling: tokens,
+          seat: this.#seat(rank),
+          epoch,
+          division: this.#division,
+        }),
+      );
     }
   }
 

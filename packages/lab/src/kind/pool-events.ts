@@ -1,3 +1,4 @@
+import { SECOND_MS } from "@sluice/core/internal";
 import * as v from "valibot";
 import { nameOf } from "../pool/pool-simulation.ts";
 import type { PoolAction } from "../pool/pool-simulation.ts";
@@ -7,8 +8,6 @@ import type { Problem } from "../scenario/kind.ts";
 
 const MAX_EVENTS = 100_000;
 export const MAX_SECONDS = 100_000;
-
-const SECOND_MS = 1000;
 
 const ID = /^[A-Za-z0-9._-]{1,64}$/;
 /** A second process with the id b is called b#2. */

@@ -1,4 +1,5 @@
 import { ConfigError } from "@sluice/core";
+import { SECOND_MS } from "@sluice/core/internal";
 import { checkTiming, DEFAULT_TIMING } from "@sluice/fleet/sim";
 import type { Timing } from "@sluice/fleet/sim";
 import * as v from "valibot";
@@ -14,7 +15,6 @@ const MAX_MEMBERS = 10_000;
 /** Members in all rows together: as many as can be held and printed. */
 const MAX_SHARES = 5_000_000;
 
-const SECOND_MS = 1000;
 const { syncIntervalMs, leaseMs, staleMs, timeoutMs } = DEFAULT_TIMING;
 const DEFAULTS = {
   ...DEFAULT_TIMING,

@@ -1,4 +1,5 @@
-import type { RampModeOptions, RampOptions } from "@sluice/core";
+import type { RampOptions } from "@sluice/core";
+import type { RampModeOptions } from "@sluice/core/internal";
 import * as v from "valibot";
 import { duration, flag, map, whole } from "../scenario/fields.ts";
 

@@ -1,5 +1,5 @@
-import { LIMIT_MAX } from "@sluice/core";
-import type { Recovery } from "@sluice/core";
+import { LIMIT_MAX } from "@sluice/core/internal";
+import type { Recovery } from "@sluice/core/internal";
 import * as v from "valibot";
 import { field, map, real } from "../scenario/fields.ts";
 

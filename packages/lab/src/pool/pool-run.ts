@@ -1,5 +1,5 @@
-import { shareOf } from "@sluice/core";
 import type { RampOptions, Random } from "@sluice/core";
+import { SECOND_MS, shareOf } from "@sluice/core/internal";
 import type { Entitlement } from "@sluice/fleet/sim";
 import { drawExponential } from "../simulation/engine/draw.ts";
 import { PoolSimulation } from "./pool-simulation.ts";
@@ -45,7 +45,6 @@ export interface PoolRunResult {
   readonly granted: readonly number[];
 }
 
-const SECOND_MS = 1000;
 /** A timer that is due fires so much later, at most. */
 const LAG_MAX_MS = 2;
 /** Sums of shares end a little beside the ceiling. */

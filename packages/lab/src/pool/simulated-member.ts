@@ -1,5 +1,7 @@
 import { Ramp } from "@sluice/core";
-import type { Division, RampOptions, Random } from "@sluice/core";
+import type { RampOptions, Random } from "@sluice/core";
+import { SECOND_MS } from "@sluice/core/internal";
+import type { Division } from "@sluice/core/internal";
 import {
   Ceiling,
   DemandMeter,
@@ -73,7 +75,6 @@ const LOOKS_PER_BURST = 8;
 const ASK_MIN_MS = 5;
 /** Time goes on between two looks, whatever sums of fractions come to. */
 const STEP_MIN_MS = 0.01;
-const SECOND_MS = 1000;
 /** No level is resumed after all have gone: a scenario begins where it says. */
 const RESUME_TTL_MS = 0;
 

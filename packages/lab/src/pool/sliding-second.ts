@@ -1,6 +1,6 @@
-const SECOND_MS = 1000;
-
 /** What was granted in the second that ends with the last grant. */
+import { SECOND_MS } from "@sluice/core/internal";
+
 export class SlidingSecond {
   readonly #atMs: number[] = [];
   readonly #counts: number[] = [];

@@ -1,8 +1,5 @@
-import { parseDurationMs } from "@sluice/core";
+import { DURATION_MAX_MS, parseDurationMs } from "@sluice/core/internal";
 import * as v from "valibot";
-
-/** Longest duration, about 31 years. Times in nanoseconds stay exact enough below it. */
-const DURATION_MAX_MS = 1e12;
 
 /** A map with exactly these keys. */
 export function map<const E extends v.ObjectEntries>(

@@ -1,4 +1,5 @@
 import type { Random } from "@sluice/core";
+import { SECOND_MS } from "@sluice/core/internal";
 import { PoolSimulation } from "@sluice/lab/sim";
 import type { PoolEvent, ProcessWatcher } from "@sluice/lab/sim";
 import type { Plan } from "./plan.ts";
@@ -12,7 +13,6 @@ export interface Outcome {
   readonly trace: readonly string[];
 }
 
-const SECOND_MS = 1000;
 /** Tokens that must be possible while the settled pool is watched. */
 const TOKENS_MIN = 15;
 const USED_MIN = 0.97;

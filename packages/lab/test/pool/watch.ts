@@ -1,3 +1,4 @@
+import { SECOND_MS } from "@sluice/core/internal";
 import { PARTS } from "@sluice/fleet/sim";
 import type { Entitlement, MembershipChange, SyncRequest } from "@sluice/fleet/sim";
 import { SlidingSecond } from "@sluice/lab/sim";
@@ -31,8 +32,6 @@ interface Record {
 }
 
 const TINY = 1e-6;
-const SECOND_MS = 1000;
-
 /**
  * Checks the promises of a pool after everything that happens in it: that of rate (I1), of no zombies
  * (I3), of the order of sizes (I4), of identity (I7), and that of a lost store (I8). Leases and

@@ -1,5 +1,6 @@
-import { ConfigError, requireDuration, requireKnownKeys } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
 import type { Clock, Random, Timer } from "@sluice/core";
+import { requireDuration, requireKnownKeys } from "@sluice/core/internal";
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
 import { authenticationOf } from "./authentication.ts";
 import type { Token } from "./authentication.ts";

@@ -1,4 +1,4 @@
-import { Fifo, requireWhole } from "@sluice/core";
+import { Fifo, requireWhole } from "@sluice/core/internal";
 import { FRAME_PADDING_BYTES, MESSAGE_BYTES_MAX } from "./frame.ts";
 import { ProtocolError } from "./protocol-error.ts";
 

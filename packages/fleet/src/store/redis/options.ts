@@ -1,5 +1,6 @@
-import { ConfigError, requireKnownKeys, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
 import type { Timer } from "@sluice/core";
+import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { systemTimer } from "@sluice/core/system";
 import { LIBRARY_NAMES } from "./library.ts";
 import type { RedisLibraryName } from "./library.ts";

@@ -1,5 +1,6 @@
-import { ConcurrencyLimiter, Fifo } from "@sluice/core";
+import { ConcurrencyLimiter } from "@sluice/core";
 import type { LimitAlgorithm, LimitDecision, Permit, Random } from "@sluice/core";
+import { Fifo } from "@sluice/core/internal";
 import type { EventLoop, Scheduled } from "../engine/event-loop.ts";
 import type { Service } from "../services/service.ts";
 import { TimeWeighted, TimeWeightedReal } from "../engine/time-weighted.ts";

@@ -1,10 +1,8 @@
-import { LIMIT_MAX } from "@sluice/core";
 import type { BusyThrottle, Clock, Random } from "@sluice/core";
+import { LIMIT_MAX, SECOND_MS } from "@sluice/core/internal";
 import { EventLoop } from "../engine/event-loop.ts";
 import { sum } from "../fairness.ts";
 import type { BusyService } from "../services/even-service.ts";
-
-const SECOND_MS = 1000;
 
 /** The capacity from `fromS` on. */
 export interface CapacityPhase {

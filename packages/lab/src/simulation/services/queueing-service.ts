@@ -1,5 +1,6 @@
-import { ConfigError, Fifo } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
 import type { Random } from "@sluice/core";
+import { Fifo } from "@sluice/core/internal";
 import { drawExponential, drawLognormal } from "../engine/draw.ts";
 import type { EventLoop } from "../engine/event-loop.ts";
 import { Arrivals } from "./service.ts";

@@ -1,4 +1,5 @@
-import { ConfigError, requireDuration, requireKnownKeys, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { fullTopicName, parseNamespace } from "../../topic-name.ts";
 import type { KeyValue } from "../../wire/definition/key-value.ts";
 import { MessageId } from "../message-id.ts";

@@ -1,4 +1,5 @@
-import { ConfigError, requireNumber } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { requireNumber } from "@sluice/core/internal";
 import { fullTopicName } from "../../topic-name.ts";
 import { ClosedError } from "../closed-error.ts";
 import type { Cluster } from "../cluster.ts";

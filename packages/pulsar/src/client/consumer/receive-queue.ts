@@ -1,4 +1,4 @@
-import { Fifo, requireWhole } from "@sluice/core";
+import { Fifo, requireWhole } from "@sluice/core/internal";
 import { ProtocolError } from "../../wire/protocol-error.ts";
 
 /** What came in one frame: a few messages, made one at a time as they are asked for. */

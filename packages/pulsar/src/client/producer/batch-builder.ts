@@ -1,4 +1,4 @@
-import { requireDuration, requireWhole } from "@sluice/core";
+import { requireDuration, requireWhole } from "@sluice/core/internal";
 import { BatchWriter } from "../../wire/batch.ts";
 import type { Parcel } from "./parcel.ts";
 import type { SendTicket } from "./send-ticket.ts";

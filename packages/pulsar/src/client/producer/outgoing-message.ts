@@ -1,5 +1,6 @@
-import { ConfigError, requireKnownKeys, requireNumber } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
+import { requireKnownKeys, requireNumber } from "@sluice/core/internal";
 import type { MessageMetadata } from "../../wire/definition/metadata.ts";
 import { keyValues } from "../properties.ts";
 import { requireSequenceId } from "./sequence-id.ts";

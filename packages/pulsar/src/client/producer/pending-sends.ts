@@ -1,5 +1,5 @@
-import { Fifo } from "@sluice/core";
 import type { SluiceError } from "@sluice/core";
+import { Fifo } from "@sluice/core/internal";
 import type { MessageIdData } from "../../wire/definition/message-id.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { ConfigError, requireDuration, requireKnownKeys, requireWhole } from "@sluice/core";
+import { ConfigError } from "@sluice/core";
+import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { compressionOf } from "../../compression/compression.ts";
 import type { Compression, CompressionName } from "../../compression/compression.ts";
 import { fullTopicName } from "../../topic-name.ts";

@@ -1,4 +1,4 @@
-import { requireWhole } from "@sluice/core";
+import { requireWhole } from "@sluice/core/internal";
 
 export interface SendRoomOptions {
   readonly messagesMax: number;
