@@ -1,11 +1,13 @@
-import { createBusyThrottle, LIMIT_MAX, proseRule, tableRule } from "@sluice/core";
+import { createBusyThrottle, DOCUMENT_LIMIT_MAX } from "@sluice/core";
 import type { BusyRule } from "@sluice/core";
 import * as v from "valibot";
+import type { Point } from "../chart/chart.ts";
 import { EventLoop } from "../sim/event-loop.ts";
 import { oneOf } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
-import { recovery } from "./recovery.ts";
+import { busyRuleOf, problemsOfRecovery, recovery } from "./recovery.ts";
+import type { RecoverySetting } from "./recovery.ts";
 import { busyShape, trafficShape } from "./traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -14,7 +16,8 @@ interface BusyRow {
   readonly rps: number;
   readonly throttled: number;
   readonly busy: number;
-  readonly limit: number;
+  /** Null: none. The document prints 9999999 instead, and so do its rules. */
+  readonly limit: number | null;
 }
 
 /** Seconds of the document's simulation: the last busy one, and the last to recover in. */
@@ -45,15 +48,11 @@ export const busyKind: Kind = defineKind(
     const { rows, convergedAt } =
       rule === "sluice"
         ? simulateRequests(offered, busy)
-        : simulateSeconds(
-            rule === "table" ? tableRule(recover) : proseRule(recover),
-            offered,
-            busy,
-          );
+        : simulateSeconds(busyRuleOf(rule, recover), offered, busy);
     const speed = convergedAt === undefined ? undefined : convergedAt - RECOVERY_BASE;
     const columns = ["time", "rps", "throttled", "busy", "limit"] as const;
-    const growth = "rate" in recover ? `rate ${recover.rate}` : `value ${recover.value}`;
-    const settings = rule === "sluice" ? "rule sluice" : `rule ${rule}, recover ${growth}`;
+    const settings =
+      rule === "sluice" ? "rule sluice" : `rule ${rule}, recover ${growthOf(recover)}`;
     return {
       rows,
       verdict: {
@@ -61,7 +60,10 @@ export const busyKind: Kind = defineKind(
         time: convergedAt ?? null,
         speed: speed ?? null,
       },
-      columns: columns.map((name) => ({ name, cell: (row) => String(rows[row]?.[name]) })),
+      columns: columns.map((name) => ({
+        name,
+        cell: (row) => String(rows[row]?.[name] ?? "none"),
+      })),
       closing:
         convergedAt === undefined
           ? "failed to converge"
@@ -73,7 +75,6 @@ export const busyKind: Kind = defineKind(
         y: {
           label: "requests",
           unit: "per second",
-          // The limit starts far above any traffic; what matters is where it meets it.
           max: 1.2 * Math.max(...rows.map(({ rps, throttled }) => rps + throttled), 1),
         },
         series: [
@@ -85,8 +86,15 @@ export const busyKind: Kind = defineKind(
       }),
     };
   },
-  ({ rule, offered }) => (rule === "sluice" ? problemsOfSize(offered) : []),
+  ({ rule, recover, offered }) => [
+    ...problemsOfRecovery(rule, recover),
+    ...(rule === "sluice" ? problemsOfSize(offered) : []),
+  ],
 );
+
+function growthOf(recover: RecoverySetting): string {
+  return Object.entries(recover).flat().join(" ");
+}
 
 /** The rule of ours sees every single request. */
 function problemsOfSize(offered: Traffic): Problem[] {
@@ -100,14 +108,14 @@ function problemsOfSize(offered: Traffic): Problem[] {
 /** Open loop, as the document simulates: so many busy answers come whatever is sent. */
 function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic): Outcome {
   const rows: BusyRow[] = [];
-  let limit: number = LIMIT_MAX;
+  let limit: number = DOCUMENT_LIMIT_MAX;
   let throttled = 0;
   for (let time = 1; time <= BUSY_UNTIL; time++) {
     const sent = Math.floor(Math.min(offered(time), limit));
     const busy = Math.min(busyAnswers(time), sent);
     throttled = offered(time) - sent;
     rows.push(truncated({ time, rps: sent, throttled, busy, limit }));
-    limit = next(limit, { sent, busy }).limit;
+    limit = next(limit, { sent, busy }).limit ?? DOCUMENT_LIMIT_MAX;
   }
   let time = RECOVERY_BASE;
   while (throttled !== 0 && time <= RECOVERY_UNTIL) {
@@ -116,7 +124,7 @@ function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic)
     const sent = Math.min(offered(time), limit);
     throttled = offered(time) - sent;
     rows.push(truncated({ time, rps: sent, throttled, busy: 0, limit }));
-    limit = next(limit, { sent, busy: 0 }).limit;
+    limit = next(limit, { sent, busy: 0 }).limit ?? DOCUMENT_LIMIT_MAX;
   }
   return { rows, convergedAt: time <= RECOVERY_UNTIL ? time : undefined };
 }
@@ -128,11 +136,11 @@ function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic)
 function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
   const rows: BusyRow[] = [];
   const loop = new EventLoop({ timerQuantumMs: 0 });
-  const throttle = createBusyThrottle(loop);
+  const throttle = createBusyThrottle({ clock: loop });
   const play = (time: number, busyMax: number): number => {
     const fromMs = rows.length * SECOND_MS;
     const untilMs = fromMs + SECOND_MS;
-    let limit: number = LIMIT_MAX;
+    let limit: number | undefined;
     // After the answers that come at this very instant, and before the first request of the second.
     loop.at(fromMs, () => {
       ({ limit } = throttle.state(fromMs));
@@ -143,7 +151,7 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
     for (let i = 0; i < requests; i++) {
       loop.at(fromMs + (SECOND_MS * i) / requests, () => {
         const sentAtMs = loop.now();
-        if (throttle.trySend(sentAtMs) !== undefined) return;
+        if (!throttle.trySend(sentAtMs)) return;
         sent++;
         const isBusy = busy + 1 <= busyMax;
         if (isBusy) busy++;
@@ -157,7 +165,9 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
       },
       () => false,
     );
-    rows.push(truncated({ time, rps: sent, throttled: requests - sent, busy, limit }));
+    rows.push(
+      truncated({ time, rps: sent, throttled: requests - sent, busy, limit: limit ?? null }),
+    );
     return requests - sent;
   };
   let throttled = 0;
@@ -177,10 +187,14 @@ function truncated(row: BusyRow): BusyRow {
     rps: Math.trunc(row.rps),
     throttled: Math.trunc(row.throttled),
     busy: Math.trunc(row.busy),
-    limit: Math.trunc(row.limit),
+    limit: row.limit === null ? null : Math.trunc(row.limit),
   };
 }
 
-function points(rows: readonly BusyRow[], key: keyof BusyRow): { x: number; y: number }[] {
-  return rows.map((row) => ({ x: row.time, y: row[key] }));
+/** Where nothing is limited, the limit has a gap. */
+function points(rows: readonly BusyRow[], key: keyof BusyRow): Point[] {
+  return rows.map((row) => {
+    const y = row[key];
+    return { x: row.time, y: y === null || y === DOCUMENT_LIMIT_MAX ? undefined : y };
+  });
 }

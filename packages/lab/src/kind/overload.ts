@@ -1,5 +1,6 @@
 import { createBusyThrottle, SeededRandom } from "@sluice/core";
 import * as v from "valibot";
+import type { Point } from "../chart/chart.ts";
 import { EvenService } from "../overload/even-service.ts";
 import { phaseStats } from "../overload/phase-stats.ts";
 import type { PhaseStats } from "../overload/phase-stats.ts";
@@ -8,7 +9,7 @@ import type { CapacityPhase, OverloadSecond } from "../overload/simulation.ts";
 import { list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
-import { recovery } from "./recovery.ts";
+import { problemsOfRecovery, recovery, recoveryOf } from "./recovery.ts";
 
 /** Requests offered in a run: some minutes of computing. Each is two events at most. */
 const MAX_REQUESTS = 40_000_000;
@@ -20,7 +21,10 @@ const MAX_CLIENTS = 1000;
 /** What a row shows; who was served is told by the fairness of a phase. */
 const COLUMNS = ["time", "offered", "sent", "ok", "busy", "throttled", "limit"] as const;
 
-type OverloadRow = Readonly<Record<(typeof COLUMNS)[number], number>>;
+type OverloadRow = Readonly<Record<Exclude<(typeof COLUMNS)[number], "limit">, number>> & {
+  /** Null while a client has none. */
+  readonly limit: number | null;
+};
 
 /**
  * Clients behind busy throttles against a service that takes requests evenly, 10 ms of them at once
@@ -45,7 +49,10 @@ export const overloadKind: Kind = defineKind(
         clients: Array.from({ length: clients }, () => ({
           offeredPerSecond: offeredPerSecond / clients,
         })),
-        throttle: (clock) => createBusyThrottle(clock, { rule, recover }),
+        throttle: (clock) =>
+          rule === "sluice"
+            ? createBusyThrottle({ clock })
+            : createBusyThrottle({ clock, rule, recover: recoveryOf(rule, recover) }),
         service: new EvenService(),
         capacity,
         responseMs: () => responseMs,
@@ -58,7 +65,10 @@ export const overloadKind: Kind = defineKind(
     return {
       rows,
       stats,
-      columns: COLUMNS.map((name) => ({ name, cell: (row) => String(rows[row]?.[name]) })),
+      columns: COLUMNS.map((name) => ({
+        name,
+        cell: (row) => String(rows[row]?.[name] ?? "none"),
+      })),
       closing: stats.map(phaseLine).join("\n"),
       chart: () => ({
         title: title || "Overload",
@@ -78,7 +88,8 @@ export const overloadKind: Kind = defineKind(
       }),
     };
   },
-  ({ clients, offeredPerSecond, durationS, service: { capacity } }) => [
+  ({ rule, recover, clients, offeredPerSecond, durationS, service: { capacity } }) => [
+    ...problemsOfRecovery(rule, recover),
     ...problemsOfSize(offeredPerSecond * durationS),
     ...problemsOfCounts(clients, durationS),
     ...problemsOfCapacity(capacity, durationS),
@@ -115,7 +126,8 @@ function problemsOfCapacity(capacity: readonly CapacityPhase[], durationS: numbe
 }
 
 function toRow({ time, offered, sent, ok, busy, throttled, limit }: OverloadSecond): OverloadRow {
-  return { time, offered, sent, ok, busy, throttled, limit: Math.round(limit * 100) / 100 };
+  const shown = limit === undefined ? null : Math.round(limit * 100) / 100;
+  return { time, offered, sent, ok, busy, throttled, limit: shown };
 }
 
 function phaseLine({ fromS, goodputRatio, busyPerSecond, recoveredAfterS }: PhaseStats): string {
@@ -129,11 +141,9 @@ function percent(ratio: number): string {
   return `${(100 * ratio).toFixed(1)} %`;
 }
 
-function points(
-  rows: readonly OverloadRow[],
-  key: (typeof COLUMNS)[number],
-): { x: number; y: number }[] {
-  return rows.map((row) => ({ x: row.time, y: row[key] }));
+/** Where a client has no limit, the limit of all has a gap. */
+function points(rows: readonly OverloadRow[], key: (typeof COLUMNS)[number]): Point[] {
+  return rows.map((row) => ({ x: row.time, y: row[key] ?? undefined }));
 }
 
 function capacityPoints(

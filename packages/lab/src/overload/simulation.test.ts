@@ -7,7 +7,7 @@ import { phaseStats } from "./phase-stats.ts";
 import { runOverload } from "./simulation.ts";
 import type { CapacityPhase, OverloadClient, OverloadSecond } from "./simulation.ts";
 
-const throttle = (clock: Clock): BusyThrottle => createBusyThrottle(clock);
+const throttle = (clock: Clock): BusyThrottle => createBusyThrottle({ clock });
 
 interface Trial {
   readonly capacity: readonly CapacityPhase[];

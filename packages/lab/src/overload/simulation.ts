@@ -1,4 +1,3 @@
-import { LIMIT_MAX } from "@sluice/core";
 import type { BusyThrottle, Clock, Random } from "@sluice/core";
 import { EventLoop } from "../sim/event-loop.ts";
 import type { BusyService } from "./even-service.ts";
@@ -38,8 +37,8 @@ export interface OverloadSecond {
   readonly ok: number;
   readonly busy: number;
   readonly throttled: number;
-  /** Of all clients, when the second began. */
-  readonly limit: number;
+  /** Of all clients together, when the second began; undefined if one of them had none. */
+  readonly limit: number | undefined;
   readonly okByClient: readonly number[];
 }
 
@@ -73,7 +72,7 @@ export function runOverload(options: OverloadOptions, random: Random): OverloadS
   const arrive = (throttle: BusyThrottle, client: number): void => {
     const sentAtMs = loop.now();
     counts.offered++;
-    if (throttle.trySend(sentAtMs) !== undefined) return;
+    if (!throttle.trySend(sentAtMs)) return;
     const isTaken = service.takes(sentAtMs, capacity[phase]?.perSecond ?? 0);
     counts.onSent(client, isTaken);
     loop.after(responseMs(), () => throttle.onAnswer(sentAtMs, !isTaken, loop.now()));
@@ -103,9 +102,14 @@ export function runOverload(options: OverloadOptions, random: Random): OverloadS
   return seconds;
 }
 
-function totalLimit(throttles: readonly BusyThrottle[]): number {
-  const sum = throttles.reduce((total, throttle) => total + throttle.state().limit, 0);
-  return Math.min(LIMIT_MAX, sum);
+function totalLimit(throttles: readonly BusyThrottle[]): number | undefined {
+  let sum = 0;
+  for (const throttle of throttles) {
+    const { limit } = throttle.state();
+    if (limit === undefined) return undefined;
+    sum += limit;
+  }
+  return sum;
 }
 
 class Counts {

@@ -1,23 +1,23 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { SeededRandom } from "../random.ts";
-import { LIMIT_MAX } from "./busy-rule.ts";
-import { ProbingBusyThrottle } from "./probing-throttle.ts";
+import { SeededRandom } from "../../random.ts";
+import { SluiceBusyThrottle } from "./throttle.ts";
 
 const RTT_MS = 50;
 
 /** A client that offers evenly, and a peer that answers after 50 ms what `isBusy` says. */
 class Line {
-  readonly throttle: ProbingBusyThrottle;
+  readonly throttle: SluiceBusyThrottle;
   readonly #inFlight: { sentAtMs: number; isBusy: boolean }[] = [];
   nowMs = 0;
 
   constructor() {
-    this.throttle = new ProbingBusyThrottle({ now: () => this.nowMs });
+    this.throttle = new SluiceBusyThrottle({ clock: { now: () => this.nowMs } });
   }
 
+  /** Infinity: there is none. */
   get limit(): number {
-    return this.throttle.state().limit;
+    return this.throttle.state().limit ?? Infinity;
   }
 
   /** Offers for `forMs`; how many were sent. */
@@ -26,7 +26,7 @@ class Line {
     let sent = 0;
     for (let i = 0; i < (perSecond * forMs) / 1000; i++) {
       this.wait(startedAtMs + (i * 1000) / perSecond - this.nowMs);
-      if (this.throttle.trySend() !== undefined) continue;
+      if (!this.throttle.trySend()) continue;
       sent++;
       this.#inFlight.push({ sentAtMs: this.nowMs, isBusy: isBusy(this.nowMs) });
     }
@@ -53,7 +53,7 @@ const always = (): boolean => true;
 
 /** Offers until there is a limit, and gives it. */
 function firstLimit(line: Line, perSecond: number, isBusy: (nowMs: number) => boolean): number {
-  for (let i = 0; i < 1000 && line.limit === LIMIT_MAX; i++)
+  for (let i = 0; i < 1000 && line.limit === Infinity; i++)
     line.offer(perSecond, Math.max(5, 1000 / perSecond), isBusy);
   return line.limit;
 }
@@ -61,7 +61,7 @@ function firstLimit(line: Line, perSecond: number, isBusy: (nowMs: number) => bo
 test("without busy answers nothing is limited", () => {
   const line = new Line();
   expect(line.offer(5000, 2000, never)).toBe(10_000);
-  expect(line.throttle.state()).toEqual({ limit: LIMIT_MAX, move: "open" });
+  expect(line.throttle.state()).toEqual({ limit: undefined, move: "open" });
   expect(line.throttle.pauseMs()).toBe(0);
 });
 
@@ -185,7 +185,7 @@ function recoveryMs(outageS: number): number {
   line.offer(200, 1000, never);
   line.offer(200, 1000 * outageS, always);
   const endedAtMs = line.nowMs;
-  while (line.limit < LIMIT_MAX) line.offer(200, 5, never);
+  while (line.limit < Infinity) line.offer(200, 5, never);
   return line.nowMs - endedAtMs;
 }
 
@@ -216,7 +216,7 @@ test("an idle client earns nothing: no higher limit, and a burst of some millise
         line.wait(idleMs);
         expect(line.limit).toBeLessThanOrEqual(limit);
         let burst = 0;
-        while (line.throttle.trySend() === undefined) burst++;
+        while (line.throttle.trySend()) burst++;
         expect(burst).toBeLessThanOrEqual(Math.max(2, 1 + 0.021 * limit * 2));
       },
     ),
@@ -240,16 +240,16 @@ test("a limit grows to twice what was sent at most", () => {
   line.offer(5000, 2000, always);
   let before = line.limit;
   let sentMax = 0;
-  for (let i = 0; i < 200 && line.limit < LIMIT_MAX; i++) {
+  for (let i = 0; i < 200 && line.limit < Infinity; i++) {
     sentMax = Math.max(sentMax, 10 * line.offer(5000, 100, never));
     const { limit } = line;
-    if (limit > before && limit < LIMIT_MAX) {
+    if (limit > before && limit < Infinity) {
       // Whole requests in a tenth of a second: a rate of few is not measured better.
       expect(limit).toBeLessThanOrEqual(2 * (sentMax + 20));
     }
     before = limit;
   }
-  expect(line.limit).toBe(LIMIT_MAX);
+  expect(line.limit).toBe(Infinity);
 });
 
 test("a process that was frozen for a day goes on where it was", () => {
@@ -261,7 +261,7 @@ test("a process that was frozen for a day goes on where it was", () => {
   expect(line.limit).toBeLessThanOrEqual(limit);
   expect(line.limit).toBeGreaterThanOrEqual(limit / 2);
   line.offer(5000, 6000, never);
-  expect(line.limit).toBe(LIMIT_MAX);
+  expect(line.limit).toBe(Infinity);
 });
 
 test("a peer that stops to answer in the middle of a probe gets no more than before it", () => {
@@ -276,7 +276,7 @@ test("a peer that stops to answer in the middle of a probe gets no more than bef
   let sent = 0;
   for (let ms = 0; ms < 60_000; ms++) {
     line.nowMs++;
-    while (line.throttle.trySend() === undefined) if (ms >= 10_000) sent++;
+    while (line.throttle.trySend()) if (ms >= 10_000) sent++;
   }
   expect(line.limit).toBe(limit);
   expect(sent / 50 / limit).toBeLessThan(1.01);
@@ -288,11 +288,11 @@ test("a pause is exactly as long as the next request has to wait", () => {
       const line = new Line();
       line.offer(rate, 2000, never);
       line.offer(rate, 2000, always);
-      while (line.throttle.trySend() === undefined);
+      while (line.throttle.trySend());
       const pauseMs = line.throttle.pauseMs();
       expect(pauseMs).toBeGreaterThan(0);
       line.nowMs += pauseMs;
-      expect(line.throttle.trySend()).toBeUndefined();
+      expect(line.throttle.trySend()).toBe(true);
     }),
     { numRuns: 20 },
   );
@@ -300,10 +300,12 @@ test("a pause is exactly as long as the next request has to wait", () => {
 
 test("a call reads the clock once at most, and not at all if it is told the time", () => {
   let readings = 0;
-  const throttle = new ProbingBusyThrottle({
-    now: () => {
-      readings++;
-      return 0;
+  const throttle = new SluiceBusyThrottle({
+    clock: {
+      now: () => {
+        readings++;
+        return 0;
+      },
     },
   });
   const calls: ((nowMs?: number) => unknown)[] = [
