@@ -7,7 +7,6 @@ import {
   COST_COOL_DOWN_MS,
   COST_PER_SECOND,
   COST_RATIO,
-  GAIN,
 } from "./constants.ts";
 import type { Limit } from "./state.ts";
 
@@ -31,11 +30,9 @@ export function climbCoolDownMs({ rate, costlyClimbs }: Limit, climbCost: number
   return Math.min(maxMs, costMs(climbCost, rate));
 }
 
-/** Costly climbs in a row when the next one begins: none once a climb has gained half as much again. */
-export function costlyClimbsAfter(limit: Limit, climbCost: number): number {
-  const { rate, climbedFrom, costlyClimbs } = limit;
-  const isCostly = costMs(climbCost, rate) > COST_COOL_DOWN_MS;
-  return isCostly && rate <= GAIN * climbedFrom ? costlyClimbs + 1 : 0;
+/** Costly climbs in a row, counted when the next climb begins. */
+export function costlyClimbsAfter({ rate, costlyClimbs }: Limit, climbCost: number): number {
+  return costMs(climbCost, rate) > COST_COOL_DOWN_MS ? costlyClimbs + 1 : 0;
 }
 
 function costMs(climbCost: number, rate: number): number {

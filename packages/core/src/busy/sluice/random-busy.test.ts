@@ -73,3 +73,51 @@ test("a busy ratio of more than 30 % is never tolerated, however often it is see
     { numRuns: 50 },
   );
 });
+
+test("whether a cut helped is judged a quarter of a second and four round trips later, not before", () => {
+  const random = new RandomBusy();
+  cutTwice(random);
+  expect(after(random, TENTH, 1449)).toBe("unknown");
+  expect(random.judge(1450, RTT_MS)).toBe("random");
+});
+
+test("16 busy answers after a cut are enough to judge it, and 15 are not", () => {
+  for (const [busy, cause] of [
+    [15, "unknown"],
+    [16, "random"],
+  ] as const) {
+    const random = new RandomBusy();
+    cutTwice(random);
+    expect(after(random, { busy, answers: 10 * busy }, 2000)).toBe(cause);
+  }
+});
+
+test("15 busy answers before a cut are too few to say that it changed nothing", () => {
+  const random = new RandomBusy();
+  random.onCut({ busy: 15, answers: 150 }, 5000, 0);
+  expect(after(random, TENTH, 1000)).toBe("rate");
+  random.onCut({ busy: 15, answers: 150 }, 5000, 1000);
+  expect(after(random, TENTH, 2000)).toBe("rate");
+});
+
+test("a cut has helped if less than a quarter of eight expected busy answers came", () => {
+  const random = new RandomBusy();
+  cutTwice(random);
+  for (let i = 0; i < 79; i++) random.onAnswer(i === 0);
+  expect(random.isOnTrial(1500)).toBe(true);
+  random.onAnswer(false);
+  expect(random.isOnTrial(1500)).toBe(false);
+});
+
+test.each([
+  // From 100 of 1000: one standard deviation is 1.3 %.
+  ["a little less", { busy: 91, answers: 1000 }, "random"],
+  ["clearly less", { busy: 83, answers: 1000 }, "rate"],
+  ["a little more", { busy: 125, answers: 1000 }, "random"],
+  ["clearly more", { busy: 166, answers: 1000 }, "rate"],
+] as const)("a busy ratio that is %s after two cuts comes from: %o %s", (_, sample, cause) => {
+  const random = new RandomBusy();
+  cutTwice(random);
+  for (let i = 0; i < sample.answers; i++) random.onAnswer(i < sample.busy);
+  expect(random.judge(2000, RTT_MS)).toBe(cause);
+});

@@ -3,12 +3,10 @@ import {
   CUT_MAX,
   EXTRA_FAR,
   EXTRA_NEAR,
+  GIVE_WAY,
+  GIVE_WAY_MAX,
   MARGIN,
   NEAR,
-  NUDGE,
-  NUDGE_MAX,
-  NUDGE_RATIO,
-  OTHERS_RATIO,
   PROBE_MAX_MS,
   PROBE_MIN_MS,
   RATE_MIN,
@@ -114,14 +112,15 @@ export function open({ judgedFromMs }: CoolDown): Open {
 }
 
 /**
- * Busy answers at the last good rate, too few for a cut: other clients took some of the capacity.
- * Gives way before the next climb; undefined if there is no need to.
+ * Busy answers at the last good rate, too few for a cut: the rate is slightly too high, or other clients
+ * take more. Gives way before the next climb, by more the more is sent, which brings clients that share a
+ * peer closer together; undefined if there is no need to.
  *
  *     rate × (1 − min(4 × busyRatio, 0.1))
  */
 export function giveWay({ limit }: CoolDown, { busyRatio, nowMs }: Measured): CoolDown | undefined {
-  if (!isNear(limit) || busyRatio <= NUDGE_RATIO) return undefined;
-  const rate = atLeastMin(limit.rate * (1 - Math.min(NUDGE * busyRatio, NUDGE_MAX)));
+  if (!isNear(limit) || busyRatio === 0) return undefined;
+  const rate = atLeastMin(limit.rate * (1 - Math.min(GIVE_WAY * busyRatio, GIVE_WAY_MAX)));
   return coolDown({ ...limit, rate, goodRate: rate }, nowMs);
 }
 
@@ -154,9 +153,7 @@ export function failProbe({ limit, plan }: Probing, by: Measured): CoolDown {
   const { rate } = limit;
   if (plan.climb !== undefined) {
     const { step, rateBefore } = plan.climb;
-    // Leaving other clients a part in proportion to the rate makes rates equal in time.
-    const kept = by.busyRatio > OTHERS_RATIO ? MARGIN : 1;
-    const back = kept * Math.max(limit.climbedFrom, Math.min(rateBefore, by.accepted));
+    const back = Math.max(limit.climbedFrom, Math.min(rateBefore, by.accepted));
     const goodRate = step > STEP_LARGE ? Math.max(back, MARGIN * rate) : back;
     return coolDown({ ...limit, rate: atLeastMin(back), goodRate, isProven: false }, by.nowMs);
   }

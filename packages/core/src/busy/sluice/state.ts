@@ -15,7 +15,7 @@ export interface Limit {
   readonly overloadedAtMs: number;
   /** The rate at which the last climb began. */
   readonly climbedFrom: number;
-  /** Climbs in a row that cost more busy answers than COST_COOL_DOWN_MS makes up for. */
+  /** Climbs in a row whose busy answers take longer than COST_COOL_DOWN_MS to make up for. */
   readonly costlyClimbs: number;
   readonly move: "cut" | "recover";
 }
