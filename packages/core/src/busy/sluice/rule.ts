@@ -38,6 +38,12 @@ export interface Measured {
   readonly climbCost: number;
 }
 
+/** What may be sent now: a probe's rate, or the limit; undefined if nothing is limited. */
+export function sendRate(state: State): number | undefined {
+  if (state.phase === "open") return undefined;
+  return state.phase === "probing" ? state.plan.to : state.limit.rate;
+}
+
 /** The rate that overload is judged by: what was sent, but no more than was allowed. */
 export function sentRate(state: State, { sentPeak }: Measured): number {
   const allowed = state.phase === "open" ? Infinity : state.limit.rate;

@@ -1,4 +1,3 @@
-import { Ewma } from "../../concurrency/ewma.ts";
 import { Pacer } from "../../pace/pacer.ts";
 import { RecentRate } from "../../rate/recent-rate.ts";
 import { systemClock } from "../../system.ts";
@@ -7,7 +6,7 @@ import { OPEN } from "../busy-throttle.ts";
 import type { BusyState, BusyThrottle } from "../busy-throttle.ts";
 import { busyRatioOf } from "./answer-count.ts";
 import type { AnswerCount } from "./answer-count.ts";
-import { BURST_MIN, CATCH_UP_MS, RATE_MIN, RTT_ALPHA } from "./constants.ts";
+import { BURST_MIN, CATCH_UP_MS, RATE_MIN } from "./constants.ts";
 import { climbCoolDownMs, ClimbCost, coolDownMs } from "./cool-down.ts";
 import { Evidence } from "./evidence.ts";
 import { ProbeTally } from "./probe.ts";
@@ -48,7 +47,6 @@ export class SluiceBusyThrottle implements BusyThrottle {
   readonly #clock: Clock;
   readonly #sent: RecentRate;
   readonly #accepted: RecentRate;
-  readonly #rtt = new Ewma(RTT_ALPHA);
   readonly #random = new RandomBusy();
   readonly #evidence = new Evidence();
   readonly #climbCost = new ClimbCost();
@@ -58,6 +56,8 @@ export class SluiceBusyThrottle implements BusyThrottle {
   #probe: ProbeTally | undefined;
   /** When the last request was sent that was answered busy. */
   #lastBusyMs: number = -Number.MAX_VALUE;
+  /** The last round trip. */
+  #rttMs = 0;
 
   constructor({ clock = systemClock }: SluiceBusyThrottleOptions = {}) {
     this.#clock = clock;
@@ -74,22 +74,22 @@ export class SluiceBusyThrottle implements BusyThrottle {
   }
 
   pauseMs(nowMs: number = this.#clock.now()): number {
-    return this.#state.phase === "open" ? 0 : this.#pacer.pauseMs(nowMs);
+    return this.#pacer.pauseMs(nowMs);
   }
 
   trySend(nowMs: number = this.#clock.now()): boolean {
     this.#advance(nowMs);
-    if (this.#state.phase !== "open" && !this.#pacer.tryTake(nowMs)) return false;
-    this.#sent.record(nowMs, this.#rttMs());
+    if (!this.#pacer.tryTake(nowMs)) return false;
+    this.#sent.record(nowMs, this.#rttMs);
     this.#probe?.onSend(nowMs);
     return true;
   }
 
   onAnswer(sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {
     this.#advance(nowMs);
-    this.#rtt.update(Math.max(0, nowMs - sentAtMs));
+    this.#rttMs = Math.max(0, nowMs - sentAtMs);
     if (isBusy) this.#lastBusyMs = Math.max(this.#lastBusyMs, sentAtMs);
-    else this.#accepted.record(nowMs, this.#rttMs());
+    else this.#accepted.record(nowMs, this.#rttMs);
     this.#climbCost.onAnswer(sentAtMs, isBusy, this.#random.ratio(nowMs));
     const state = this.#state;
     if (sentAtMs <= state.judgedFromMs) return;
@@ -101,7 +101,7 @@ export class SluiceBusyThrottle implements BusyThrottle {
       this.#state = { ...state, acceptedAtMs: nowMs };
     this.#random.onAnswer(isBusy);
     const randomRatio = this.#random.ratio(nowMs);
-    const sample = this.#evidence.onAnswer(isBusy, randomRatio, nowMs, this.#rttMs());
+    const sample = this.#evidence.onAnswer(isBusy, randomRatio, nowMs, this.#rttMs);
     if (sample !== undefined) this.#onOverload(sample, nowMs);
   }
 
@@ -109,7 +109,7 @@ export class SluiceBusyThrottle implements BusyThrottle {
   #advance(nowMs: number): void {
     if (this.#evidence.isSampling) {
       const randomRatio = this.#random.ratio(nowMs);
-      const sample = this.#evidence.confirmed(randomRatio, nowMs, this.#rttMs());
+      const sample = this.#evidence.confirmed(randomRatio, nowMs, this.#rttMs);
       if (sample !== undefined) this.#onOverload(sample, nowMs);
     }
     const state = this.#state;
@@ -118,7 +118,7 @@ export class SluiceBusyThrottle implements BusyThrottle {
       if (this.#isCool(state, nowMs)) this.#afterCoolDown(state, nowMs);
       return;
     }
-    if (this.#probe?.isOverdue(nowMs, this.#rttMs()) === true)
+    if (this.#probe?.isOverdue(nowMs, this.#rttMs) === true)
       this.#enter(rule.dropProbe(state, nowMs), nowMs);
   }
 
@@ -135,7 +135,7 @@ export class SluiceBusyThrottle implements BusyThrottle {
   #afterCoolDown(state: CoolDown, nowMs: number): void {
     const measured = this.#measured(nowMs);
     if (rule.isRecovered(state, measured, this.#pacer.hasSpare)) {
-      this.#state = rule.open(state);
+      this.#enter(rule.open(state), nowMs);
       return;
     }
     if (!rule.isUsed(state, measured)) return;
@@ -153,7 +153,7 @@ export class SluiceBusyThrottle implements BusyThrottle {
     const state = this.#state;
     // At the lowest rate another cool-down would only delay recovery.
     if (state.phase !== "open" && state.limit.rate <= RATE_MIN) return;
-    const cause = this.#random.judge(nowMs, this.#rttMs());
+    const cause = this.#random.judge(nowMs, this.#rttMs);
     if (cause === "unknown") return;
     if (cause === "random" && state.phase !== "open") {
       this.#enter(rule.undoCuts(state, this.#random.rateBefore, nowMs), nowMs);
@@ -181,23 +181,18 @@ export class SluiceBusyThrottle implements BusyThrottle {
     }
   }
 
-  #enter(state: CoolDown | Probing, nowMs: number): void {
-    if (state.phase === "probing") {
-      this.#probe = new ProbeTally(state.plan);
-      this.#pacer.setRate(state.plan.to, nowMs);
-    } else {
-      this.#climbCost.end(nowMs);
-      this.#probe = undefined;
-      this.#pacer.setRate(state.limit.rate, nowMs);
-    }
+  #enter(state: State, nowMs: number): void {
     this.#state = state;
+    this.#probe = state.phase === "probing" ? new ProbeTally(state.plan) : undefined;
+    if (state.phase === "cool-down") this.#climbCost.end(nowMs);
+    this.#pacer.setRate(rule.sendRate(state), nowMs);
   }
 
   #measured(nowMs: number): Measured {
     const randomRatio = this.#random.ratio(nowMs);
     return {
       nowMs,
-      rttMs: this.#rttMs(),
+      rttMs: this.#rttMs,
       sent: this.#sent.perSecond(nowMs),
       sentPeak: this.#sent.peak,
       accepted: this.#accepted.perSecond(nowMs),
@@ -206,9 +201,5 @@ export class SluiceBusyThrottle implements BusyThrottle {
       usualBusyRatio: Math.max(this.#evidence.usualBusyRatio, randomRatio),
       climbCost: this.#climbCost.busy,
     };
-  }
-
-  #rttMs(): number {
-    return this.#rtt.mean ?? 0;
   }
 }
