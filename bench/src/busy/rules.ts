@@ -13,14 +13,14 @@ export const OURS = "sluice";
 
 /** Every rule that is compared, by the name in the table. */
 export const RULES: ReadonlyMap<string, MakeThrottle> = new Map([
-  [OURS, (clock) => createBusyThrottle(clock)],
+  [OURS, (clock) => createBusyThrottle({ clock })],
   [
     "TChannel's tables (x4, /2 per busy)",
-    (clock) => new DocumentThrottle(clock, tableRule({ rate: 3 })),
+    (clock) => new DocumentThrottle(clock, tableRule({ factor: 4 })),
   ],
   [
     "TChannel's text, by the second",
-    (clock) => new DocumentThrottle(clock, proseRule({ rate: 3 })),
+    (clock) => new DocumentThrottle(clock, proseRule({ factor: 3 })),
   ],
   ["TChannel's text, at once", (clock) => new DocumentTextThrottle(clock)],
   ["cubic, every busy cuts", (clock) => new CubicThrottle(clock, false)],

@@ -58,4 +58,5 @@ export { SluiceLimit } from "./concurrency/sluice.ts";
 // A peer that says busy.
 export { createBusyThrottle } from "./busy/create-busy-throttle.ts";
 export type { BusyRuleName, BusyThrottleOptions } from "./busy/create-busy-throttle.ts";
-export type { BusyState, BusyThrottle } from "./busy/busy-throttle.ts";
+export type { BusyMove, BusyState, BusyThrottle } from "./busy/busy-throttle.ts";
+export type { Recovery } from "./busy/per-second/recovery.ts";

@@ -32,12 +32,14 @@ export { StartPace } from "./concurrency/start-pace.ts";
 export { Ewma } from "./concurrency/ewma.ts";
 
 // Rules for a peer that says busy.
-export { PerSecondBusyThrottle } from "./busy/per-second-throttle.ts";
-export { ProbingBusyThrottle } from "./busy/probing-throttle.ts";
-export { LIMIT_MAX } from "./busy/busy-rule.ts";
-export type { BusyLimit, BusyMove, BusyRule, BusySecond, Recovery } from "./busy/busy-rule.ts";
-export { tableRule } from "./busy/table-rule.ts";
-export { proseRule } from "./busy/prose-rule.ts";
+export { SluiceBusyThrottle } from "./busy/sluice/throttle.ts";
+export type { SluiceBusyThrottleOptions } from "./busy/sluice/throttle.ts";
+export { PerSecondBusyThrottle } from "./busy/per-second/throttle.ts";
+export type { PerSecondBusyThrottleOptions } from "./busy/per-second/throttle.ts";
+export { DOCUMENT_LIMIT_MAX } from "./busy/per-second/rule.ts";
+export type { BusyRule, BusySecond } from "./busy/per-second/rule.ts";
+export { tableRule } from "./busy/per-second/table-rule.ts";
+export { proseRule } from "./busy/per-second/prose-rule.ts";
 
 // One listener per abort signal.
 export { addAbortListener, removeAbortListener } from "./abort/abort-listeners.ts";

@@ -1,6 +1,6 @@
 import { RateMeter } from "@sluice/core";
-import type { BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
-import { LIMIT_MAX } from "@sluice/core/internal";
+import type { BusyState, BusyThrottle, Clock } from "@sluice/core";
+import { DOCUMENT_LIMIT_MAX } from "@sluice/core/internal";
 import { Tokens } from "./tokens.ts";
 
 const FACTOR = 0.7;
@@ -23,7 +23,7 @@ export class AimdThrottle implements BusyThrottle {
 
   state(nowMs: number = this.#clock.now()): BusyState {
     this.#grow(nowMs);
-    if (this.#rate === undefined) return { limit: LIMIT_MAX, move: "open" };
+    if (this.#rate === undefined) return { limit: undefined, move: "open" };
     return { limit: this.#rate, move: "recover" };
   }
 
@@ -32,11 +32,11 @@ export class AimdThrottle implements BusyThrottle {
     return this.#rate === undefined ? 0 : this.#tokens.pauseMs(nowMs);
   }
 
-  trySend(nowMs: number = this.#clock.now()): Reason | undefined {
+  trySend(nowMs: number = this.#clock.now()): boolean {
     this.#grow(nowMs);
-    if (this.#rate !== undefined && !this.#tokens.tryTake(nowMs)) return "peer-busy";
+    if (this.#rate !== undefined && !this.#tokens.tryTake(nowMs)) return false;
     this.#sent.record(1, nowMs);
-    return undefined;
+    return true;
   }
 
   onAnswer(sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {
@@ -55,7 +55,7 @@ export class AimdThrottle implements BusyThrottle {
   }
 
   #set(rate: number, nowMs: number): void {
-    this.#rate = Math.min(rate, LIMIT_MAX);
+    this.#rate = Math.min(rate, DOCUMENT_LIMIT_MAX);
     this.#tokens.set(this.#rate, Math.max(1, this.#rate * BURST_S), nowMs);
   }
 }

@@ -1,5 +1,4 @@
-import type { BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
-import { LIMIT_MAX } from "@sluice/core/internal";
+import type { BusyState, BusyThrottle, Clock } from "@sluice/core";
 import { Tokens } from "./tokens.ts";
 
 const BETA = 0.7;
@@ -31,7 +30,7 @@ export class CubicThrottle implements BusyThrottle {
   }
 
   state(): BusyState {
-    if (!this.#isEnabled) return { limit: LIMIT_MAX, move: "open" };
+    if (!this.#isEnabled) return { limit: undefined, move: "open" };
     return { limit: Math.max(FILL_MIN, this.#rate), move: "recover" };
   }
 
@@ -39,8 +38,8 @@ export class CubicThrottle implements BusyThrottle {
     return this.#isEnabled ? this.#tokens.pauseMs(nowMs) : 0;
   }
 
-  trySend(nowMs: number = this.#clock.now()): Reason | undefined {
-    return !this.#isEnabled || this.#tokens.tryTake(nowMs) ? undefined : "peer-busy";
+  trySend(nowMs: number = this.#clock.now()): boolean {
+    return !this.#isEnabled || this.#tokens.tryTake(nowMs);
   }
 
   onAnswer(sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {

@@ -1,6 +1,6 @@
 import { RateMeter } from "@sluice/core";
-import type { BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
-import { LIMIT_MAX, SECOND_MS } from "@sluice/core/internal";
+import type { BusyState, BusyThrottle, Clock } from "@sluice/core";
+import { SECOND_MS, DOCUMENT_LIMIT_MAX } from "@sluice/core/internal";
 import { Tokens } from "./tokens.ts";
 
 const BURST_S = 0.02;
@@ -13,18 +13,19 @@ export class DocumentTextThrottle implements BusyThrottle {
   readonly #clock: Clock;
   readonly #sent: RateMeter;
   readonly #tokens = new Tokens();
-  #limit: number = LIMIT_MAX;
+  #limit: number = DOCUMENT_LIMIT_MAX;
   #second = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#sent = new RateMeter({ clock });
-    this.#tokens.set(LIMIT_MAX, LIMIT_MAX, clock.now());
+    this.#tokens.set(DOCUMENT_LIMIT_MAX, DOCUMENT_LIMIT_MAX, clock.now());
   }
 
   state(nowMs: number = this.#clock.now()): BusyState {
     this.#advance(nowMs);
-    return { limit: this.#limit, move: this.#limit === LIMIT_MAX ? "open" : "recover" };
+    if (this.#limit === DOCUMENT_LIMIT_MAX) return { limit: undefined, move: "open" };
+    return { limit: this.#limit, move: "recover" };
   }
 
   pauseMs(nowMs: number = this.#clock.now()): number {
@@ -32,11 +33,11 @@ export class DocumentTextThrottle implements BusyThrottle {
     return this.#tokens.pauseMs(nowMs);
   }
 
-  trySend(nowMs: number = this.#clock.now()): Reason | undefined {
+  trySend(nowMs: number = this.#clock.now()): boolean {
     this.#advance(nowMs);
-    if (!this.#tokens.tryTake(nowMs)) return "peer-busy";
+    if (!this.#tokens.tryTake(nowMs)) return false;
     this.#sent.record(1, nowMs);
-    return undefined;
+    return true;
   }
 
   onAnswer(_sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {
@@ -51,7 +52,7 @@ export class DocumentTextThrottle implements BusyThrottle {
   }
 
   #set(limit: number, nowMs: number): void {
-    this.#limit = Math.min(LIMIT_MAX, limit);
+    this.#limit = Math.min(DOCUMENT_LIMIT_MAX, limit);
     this.#tokens.set(this.#limit, Math.max(1, this.#limit * BURST_S), nowMs);
   }
 }

@@ -1,6 +1,6 @@
-import type { BusyState, BusyThrottle, Clock, Reason } from "@sluice/core";
-import { LIMIT_MAX, SECOND_MS } from "@sluice/core/internal";
-import type { BusyLimit, BusyRule } from "@sluice/core/internal";
+import type { BusyState, BusyThrottle, Clock } from "@sluice/core";
+import { SECOND_MS, DOCUMENT_LIMIT_MAX } from "@sluice/core/internal";
+import type { BusyRule } from "@sluice/core/internal";
 import { Tokens } from "./tokens.ts";
 
 /** A hundredth of a second is the finest step of the model that the peers are compared in. */
@@ -11,7 +11,7 @@ export class DocumentThrottle implements BusyThrottle {
   readonly #clock: Clock;
   readonly #rule: BusyRule;
   readonly #tokens = new Tokens();
-  #state: BusyLimit = { limit: LIMIT_MAX, move: "open" };
+  #state: BusyState = { limit: undefined, move: "open" };
   #second = 0;
   #sent = 0;
   #busy = 0;
@@ -19,7 +19,7 @@ export class DocumentThrottle implements BusyThrottle {
   constructor(clock: Clock, rule: BusyRule) {
     this.#clock = clock;
     this.#rule = rule;
-    this.#tokens.set(LIMIT_MAX, LIMIT_MAX, clock.now());
+    this.#tokens.set(DOCUMENT_LIMIT_MAX, DOCUMENT_LIMIT_MAX, clock.now());
   }
 
   state(nowMs: number = this.#clock.now()): BusyState {
@@ -32,11 +32,11 @@ export class DocumentThrottle implements BusyThrottle {
     return this.#tokens.pauseMs(nowMs);
   }
 
-  trySend(nowMs: number = this.#clock.now()): Reason | undefined {
+  trySend(nowMs: number = this.#clock.now()): boolean {
     this.#advance(nowMs);
-    if (!this.#tokens.tryTake(nowMs)) return "peer-busy";
+    if (!this.#tokens.tryTake(nowMs)) return false;
     this.#sent++;
-    return undefined;
+    return true;
   }
 
   onAnswer(_sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {
@@ -49,7 +49,7 @@ export class DocumentThrottle implements BusyThrottle {
       this.#state = this.#rule(this.#state.limit, { sent: this.#sent, busy: this.#busy });
       this.#sent = 0;
       this.#busy = 0;
-      const { limit } = this.#state;
+      const limit = this.#state.limit ?? DOCUMENT_LIMIT_MAX;
       this.#tokens.set(limit, Math.max(1, limit * BURST_S), (this.#second + 1) * SECOND_MS);
     }
   }

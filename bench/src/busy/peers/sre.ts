@@ -1,5 +1,4 @@
-import type { BusyState, BusyThrottle, Clock, Random, Reason } from "@sluice/core";
-import { LIMIT_MAX } from "@sluice/core/internal";
+import type { BusyState, BusyThrottle, Clock, Random } from "@sluice/core";
 
 const SLICES = 40;
 
@@ -29,20 +28,20 @@ export class SreThrottle implements BusyThrottle {
   }
 
   state(): BusyState {
-    return { limit: LIMIT_MAX, move: "open" };
+    return { limit: undefined, move: "open" };
   }
 
   pauseMs(): number {
     return 0;
   }
 
-  trySend(nowMs: number = this.#clock.now()): Reason | undefined {
+  trySend(nowMs: number = this.#clock.now()): boolean {
     this.#forget(nowMs);
     const requests = sum(this.#requests);
     const refusal = (requests - this.#options.k * sum(this.#accepted)) / (requests + 1);
     const isRefused = this.#random.next() < refusal;
     if (isRefused || !this.#options.countsAnswered) this.#count(this.#requests);
-    return isRefused ? "peer-busy" : undefined;
+    return !isRefused;
   }
 
   onAnswer(_sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {

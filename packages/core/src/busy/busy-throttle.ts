@@ -1,25 +1,30 @@
-import type { Reason } from "../reason.ts";
-import type { BusyLimit } from "./busy-rule.ts";
+/** What last happened to a limit. `open`: there is none. */
+export type BusyMove = "open" | "cut" | "recover";
 
-/** Requests allowed a second, and what last happened to that number. */
-export type BusyState = BusyLimit;
+/** How many requests per second a peer is sent at most, and what last happened to that limit. */
+export type BusyState =
+  | { readonly limit: undefined; readonly move: "open" }
+  | { readonly limit: number; readonly move: "cut" | "recover" };
+
+/** Nothing is throttled. */
+export const OPEN: BusyState = { limit: undefined, move: "open" };
 
 /**
- * Keeps a client within what its peer can take, judged by the answers that say busy.
+ * Limits the requests of a client to what its peer accepts, judged by the answers that say busy.
  *
- * Nothing ticks: time that has passed is accounted for on the next call. Every method takes the
+ * No timer runs: time that has passed is accounted for on the next call. Every method takes the
  * instant from `nowMs` if given; it must come from the throttle's clock. `state` and `pauseMs` are
- * questions: asked or not, what is sent and when stays the same.
+ * questions: asked or not, the throttle admits the same requests at the same instants.
  */
 export interface BusyThrottle {
   state(nowMs?: number): BusyState;
-  /** How long until one more may be sent, as things are; 0 is now. An answer may change it. */
+  /** How long until one more request may be sent, in ms, if no answer changes the limit; 0 is now. */
   pauseMs(nowMs?: number): number;
-  /** Counts a request that is about to be sent, or gives the reason not to send it now. */
-  trySend(nowMs?: number): Reason | undefined;
+  /** Counts a request that is about to be sent and answers true; false if it may not be sent now. */
+  trySend(nowMs?: number): boolean;
   /**
-   * An answer came to a request sent at `sentAtMs`, an instant of the same clock. It may be a
-   * request that was never limited.
+   * An answer came to a request sent at `sentAtMs`, an instant of the same clock. The request may be
+   * one that `trySend` was never asked about.
    */
   onAnswer(sentAtMs: number, isBusy: boolean, nowMs?: number): void;
 }

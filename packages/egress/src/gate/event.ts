@@ -76,7 +76,8 @@ export interface Cut extends Happening {
   readonly reason: "peer-busy";
   /** Calls a second. */
   readonly limit: number;
-  readonly limitBefore: number;
+  /** Undefined: there was no limit. */
+  readonly limitBefore: number | undefined;
 }
 
 /** Nothing starts for so long, because the peer said so. */

@@ -113,9 +113,9 @@ export class News {
   /** Tells of a cut, if the last answer was the reason for one. */
   busyLimit(busy: BusyThrottle, atMs: number): void {
     const { limit, move } = busy.state(atMs);
-    const limitBefore = this.#busyLimit ?? limit;
+    const limitBefore = this.#busyLimit;
     this.#busyLimit = limit;
-    if (move !== "cut" || limit >= limitBefore) return;
+    if (move !== "cut" || limit >= (limitBefore ?? Infinity)) return;
     const gate = this.#gate.name;
     this.#tell({ type: "cut", gate, atMs, reason: "peer-busy", limit, limitBefore });
   }

@@ -77,7 +77,7 @@ export interface GateOptions {
 }
 
 /** A rule by its name, or with its settings. */
-export type BusySetting = BusyRuleName | "off" | BusyThrottleOptions;
+export type BusySetting = BusyRuleName | "off" | Omit<BusyThrottleOptions, "clock">;
 
 const KEYS: ReadonlySet<string> = new Set([
   "name",
@@ -104,10 +104,10 @@ const ADAPTIVE_KEYS: ReadonlySet<string> = new Set([
   "limitMax",
 ] satisfies (keyof AdaptiveOptions)[]);
 
-const BUSY_KEYS: ReadonlySet<string> = new Set([
-  "rule",
-  "recover",
-] satisfies (keyof BusyThrottleOptions)[]);
+const BUSY_KEYS: ReadonlySet<string> = new Set(["rule", "recover"] satisfies (keyof Omit<
+  BusyThrottleOptions,
+  "clock"
+>)[]);
 
 const MAX_WAITING = 10_000_000;
 
@@ -203,7 +203,7 @@ function busyOf(setting: BusySetting, timer: Timer): BusyThrottle | undefined {
   const { rule = "sluice" } = options;
   if (!BUSY_RULES.has(rule))
     throw new ConfigError(`busy is "${rule}"; it must be "sluice", "table", "prose" or "off"`);
-  return createBusyThrottle(timer, options);
+  return createBusyThrottle({ ...options, clock: timer });
 }
 
 const BUSY_RULES: ReadonlySet<string> = new Set<BusyRuleName>(["sluice", "table", "prose"]);

@@ -1,5 +1,5 @@
 import { createBusyThrottle } from "@sluice/core";
-import { LIMIT_MAX, proseRule, SECOND_MS, tableRule } from "@sluice/core/internal";
+import { DOCUMENT_LIMIT_MAX, SECOND_MS } from "@sluice/core/internal";
 import type { BusyRule } from "@sluice/core/internal";
 import * as v from "valibot";
 import { EventLoop } from "../simulation/engine/event-loop.ts";
@@ -7,7 +7,8 @@ import type { Point } from "../chart/chart.ts";
 import { oneOf } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
-import { recovery } from "./recovery.ts";
+import { busyRuleOf, problemsOfRecovery, recovery } from "./recovery.ts";
+import type { RecoverySetting } from "./recovery.ts";
 import { busyShape, trafficShape } from "./traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -16,7 +17,8 @@ interface BusyRow {
   readonly rps: number;
   readonly throttled: number;
   readonly busy: number;
-  readonly limit: number;
+  /** Null: none. The document prints 9999999 instead, and so do its rules. */
+  readonly limit: number | null;
 }
 
 /**
@@ -47,15 +49,11 @@ export const busyKind: Kind = defineKind(
     const { rows, convergedAt } =
       rule === "sluice"
         ? simulateRequests(offered, busy)
-        : simulateSeconds(
-            rule === "table" ? tableRule(recover) : proseRule(recover),
-            offered,
-            busy,
-          );
+        : simulateSeconds(busyRuleOf(rule, recover), offered, busy);
     const speed = convergedAt === undefined ? undefined : convergedAt - RECOVERY_BASE;
     const columns = ["time", "rps", "throttled", "busy", "limit"] as const;
-    const growth = "rate" in recover ? `rate ${recover.rate}` : `value ${recover.value}`;
-    const settings = rule === "sluice" ? "rule sluice" : `rule ${rule}, recover ${growth}`;
+    const settings =
+      rule === "sluice" ? "rule sluice" : `rule ${rule}, recover ${growthOf(recover)}`;
     return {
       rows,
       verdict: {
@@ -88,8 +86,15 @@ export const busyKind: Kind = defineKind(
       }),
     };
   },
-  ({ rule, offered }) => (rule === "sluice" ? problemsOfSize(offered) : []),
+  ({ rule, recover, offered }) => [
+    ...problemsOfRecovery(rule, recover),
+    ...(rule === "sluice" ? problemsOfSize(offered) : []),
+  ],
 );
+
+function growthOf(recover: RecoverySetting): string {
+  return Object.entries(recover).flat().join(" ");
+}
 
 /** Rule sluice sees every single request, so their number is bounded. */
 function problemsOfSize(offered: Traffic): Problem[] {
@@ -103,14 +108,14 @@ function problemsOfSize(offered: Traffic): Problem[] {
 /** The document's open loop: the number of busy answers does not depend on what was sent before. */
 function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic): Outcome {
   const rows: BusyRow[] = [];
-  let limit: number = LIMIT_MAX;
+  let limit: number = DOCUMENT_LIMIT_MAX;
   let throttled = 0;
   for (let time = 1; time <= BUSY_UNTIL; time++) {
     const sent = Math.floor(Math.min(offered(time), limit));
     const busy = Math.min(busyAnswers(time), sent);
     throttled = offered(time) - sent;
     rows.push(truncated({ time, rps: sent, throttled, busy, limit }));
-    limit = next(limit, { sent, busy }).limit;
+    limit = next(limit, { sent, busy }).limit ?? DOCUMENT_LIMIT_MAX;
   }
   let time = RECOVERY_BASE;
   while (throttled !== 0 && time <= RECOVERY_UNTIL) {
@@ -119,7 +124,7 @@ function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic)
     const sent = Math.min(offered(time), limit);
     throttled = offered(time) - sent;
     rows.push(truncated({ time, rps: sent, throttled, busy: 0, limit }));
-    limit = next(limit, { sent, busy: 0 }).limit;
+    limit = next(limit, { sent, busy: 0 }).limit ?? DOCUMENT_LIMIT_MAX;
   }
   return { rows, convergedAt: time <= RECOVERY_UNTIL ? time : undefined };
 }
@@ -131,11 +136,11 @@ function simulateSeconds(next: BusyRule, offered: Traffic, busyAnswers: Traffic)
 function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
   const rows: BusyRow[] = [];
   const loop = new EventLoop({ timerQuantumMs: 0 });
-  const throttle = createBusyThrottle(loop);
+  const throttle = createBusyThrottle({ clock: loop });
   const play = (time: number, busyMax: number): number => {
     const fromMs = rows.length * SECOND_MS;
     const untilMs = fromMs + SECOND_MS;
-    let limit: number = LIMIT_MAX;
+    let limit: number | undefined;
     // Runs after the answers due at this instant, and before the first request of the second.
     loop.at(fromMs, () => {
       ({ limit } = throttle.state(fromMs));
@@ -146,7 +151,7 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
     for (let i = 0; i < requests; i++) {
       loop.at(fromMs + (SECOND_MS * i) / requests, () => {
         const sentAtMs = loop.now();
-        if (throttle.trySend(sentAtMs) !== undefined) return;
+        if (!throttle.trySend(sentAtMs)) return;
         sent++;
         const isBusy = busy + 1 <= busyMax;
         if (isBusy) busy++;
@@ -160,7 +165,9 @@ function simulateRequests(offered: Traffic, busyAnswers: Traffic): Outcome {
       },
       () => false,
     );
-    rows.push(truncated({ time, rps: sent, throttled: requests - sent, busy, limit }));
+    rows.push(
+      truncated({ time, rps: sent, throttled: requests - sent, busy, limit: limit ?? null }),
+    );
     return requests - sent;
   };
   let throttled = 0;
@@ -180,20 +187,24 @@ function truncated(row: BusyRow): BusyRow {
     rps: Math.trunc(row.rps),
     throttled: Math.trunc(row.throttled),
     busy: Math.trunc(row.busy),
-    limit: Math.trunc(row.limit),
+    limit: row.limit === null ? null : Math.trunc(row.limit),
   };
 }
 
-/** A limit of 9,999,999, as the document prints it, throttles nothing. */
-function isNoLimit(key: keyof BusyRow, value: number): boolean {
-  return key === "limit" && value >= LIMIT_MAX;
+/** Null, or 9,999,999 as the document prints it: nothing is limited. */
+function isNoLimit(key: keyof BusyRow, value: number | null): boolean {
+  return value === null || (key === "limit" && value >= DOCUMENT_LIMIT_MAX);
 }
 
 function cellOf(row: BusyRow | undefined, key: keyof BusyRow): string {
-  const value = row?.[key] ?? 0;
+  const value = row === undefined ? 0 : row[key];
   return isNoLimit(key, value) ? "no limit" : String(value);
 }
 
+/** Where nothing is limited, the limit has a gap. */
 function points(rows: readonly BusyRow[], key: keyof BusyRow): Point[] {
-  return rows.map((row) => ({ x: row.time, y: isNoLimit(key, row[key]) ? undefined : row[key] }));
+  return rows.map((row) => {
+    const y = row[key];
+    return { x: row.time, y: y === null || isNoLimit(key, y) ? undefined : y };
+  });
 }

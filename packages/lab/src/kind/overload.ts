@@ -10,7 +10,7 @@ import { counted, percent } from "../report/words.ts";
 import { list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
-import { recovery } from "./recovery.ts";
+import { problemsOfRecovery, recovery, recoveryOf } from "./recovery.ts";
 
 /** Requests offered in a run, at most two events each: some minutes of computing. */
 const MAX_REQUESTS = 40_000_000;
@@ -46,7 +46,10 @@ export const overloadKind: Kind = defineKind(
         clients: Array.from({ length: clients }, () => ({
           offeredPerSecond: offeredPerSecond / clients,
         })),
-        throttle: (clock) => createBusyThrottle(clock, { rule, recover }),
+        throttle: (clock) =>
+          rule === "sluice"
+            ? createBusyThrottle({ clock })
+            : createBusyThrottle({ clock, rule, recover: recoveryOf(rule, recover) }),
         service: new EvenService(),
         capacity,
         responseMs: () => responseMs,
@@ -82,7 +85,8 @@ export const overloadKind: Kind = defineKind(
       }),
     };
   },
-  ({ clients, offeredPerSecond, durationS, service: { capacity } }) => [
+  ({ rule, recover, clients, offeredPerSecond, durationS, service: { capacity } }) => [
+    ...problemsOfRecovery(rule, recover),
     ...problemsOfSize(offeredPerSecond * durationS),
     ...problemsOfCounts(clients, durationS),
     ...problemsOfCapacity(capacity, durationS),
@@ -119,7 +123,7 @@ function problemsOfCapacity(capacity: readonly CapacityPhase[], durationS: numbe
 }
 
 function toRow({ time, offered, sent, ok, busy, throttled, limit }: OverloadSecond): OverloadRow {
-  const rounded = limit === null ? null : Math.round(limit * 100) / 100;
+  const rounded = limit === undefined ? null : Math.round(limit * 100) / 100;
   return { time, offered, sent, ok, busy, throttled, limit: rounded };
 }
 
@@ -127,10 +131,10 @@ function phaseLine({ fromS, goodputRatio, busyPerSecond, recoveredAfterS }: Phas
   const busy = `${busyPerSecond.toFixed(1)} busy answers a second`;
   if (goodputRatio === null) return `from ${fromS} s: nothing could be taken; ${busy}`;
   const taken = `${percent(goodputRatio)} of what could be taken was taken`;
-  return `from ${fromS} s: ${taken}, ${recoveryOf(fromS, recoveredAfterS)}; ${busy}`;
+  return `from ${fromS} s: ${taken}, ${recoveredText(fromS, recoveredAfterS)}; ${busy}`;
 }
 
-function recoveryOf(fromS: number, recoveredAfterS: number | null): string {
+function recoveredText(fromS: number, recoveredAfterS: number | null): string {
   const share = `${100 * RECOVERED_SHARE} %`;
   if (recoveredAfterS === null) return `less than ${share} of it in the last second`;
   if (recoveredAfterS === 0) return `at least ${share} of it in every second`;

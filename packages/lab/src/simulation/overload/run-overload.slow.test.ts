@@ -7,7 +7,7 @@ import { phaseStats } from "./phase-stats.ts";
 import { runOverload } from "./run-overload.ts";
 import type { CapacityPhase, OverloadClient, OverloadSecond } from "./run-overload.ts";
 
-const throttle = (clock: Clock): BusyThrottle => createBusyThrottle(clock);
+const throttle = (clock: Clock): BusyThrottle => createBusyThrottle({ clock });
 
 interface Trial {
   readonly capacity: readonly CapacityPhase[];

@@ -1,7 +1,6 @@
 import type { BusyThrottle, Clock, Random } from "@sluice/core";
-import { LIMIT_MAX, SECOND_MS } from "@sluice/core/internal";
+import { SECOND_MS } from "@sluice/core/internal";
 import { EventLoop } from "../engine/event-loop.ts";
-import { sum } from "../fairness.ts";
 import type { BusyService } from "../services/even-service.ts";
 
 /** The capacity from `fromS` on. */
@@ -37,8 +36,8 @@ export interface OverloadSecond {
   readonly ok: number;
   readonly busy: number;
   readonly throttled: number;
-  /** Sum over all clients when the second began; null while at least one of them has no limit. */
-  readonly limit: number | null;
+  /** Sum over all clients when the second began; undefined while at least one of them has no limit. */
+  readonly limit: number | undefined;
   readonly okByClient: readonly number[];
 }
 
@@ -85,7 +84,7 @@ export function runOverload(options: OverloadOptions, random: Random): OverloadS
   const arrive = (throttle: BusyThrottle, client: number): void => {
     const sentAtMs = loop.now();
     counts.offered++;
-    if (throttle.trySend(sentAtMs) !== undefined) return;
+    if (!throttle.trySend(sentAtMs)) return;
     const isTaken = service.takes(sentAtMs, capacity[phase]?.perSecond ?? 0);
     counts.onSent(client, isTaken);
     loop.after(responseMs(), () => throttle.onAnswer(sentAtMs, !isTaken, loop.now()));
@@ -115,9 +114,14 @@ export function runOverload(options: OverloadOptions, random: Random): OverloadS
   return seconds;
 }
 
-function totalLimit(throttles: readonly BusyThrottle[]): number | null {
-  const limits = throttles.map((throttle) => throttle.state().limit);
-  return limits.some((limit) => limit >= LIMIT_MAX) ? null : sum(limits);
+function totalLimit(throttles: readonly BusyThrottle[]): number | undefined {
+  let total = 0;
+  for (const throttle of throttles) {
+    const { limit } = throttle.state();
+    if (limit === undefined) return undefined;
+    total += limit;
+  }
+  return total;
 }
 
 class Counts {
