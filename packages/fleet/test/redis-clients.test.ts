@@ -89,6 +89,12 @@ async function evalshaCalls(server: RedisServer): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+),/.exec(stats)?.[1] ?? 0);
 }
 
+/** How many connections the server ever had; asking makes one more. */
+async function connectionsOf(server: RedisServer): Promise<number> {
+  const stats = String(await server.command("INFO", "stats"));
+  return Number(/total_connections_received:(\d+)/.exec(stats)?.[1]);
+}
+
 /** Fails if the secret, or 8 characters of it, are anywhere in an error, its stack and its causes. */
 function expectHidden(error: unknown, secret: string): void {
   const shown = inspect(error, { depth: 10, showHidden: true, maxStringLength: null });
@@ -148,6 +154,7 @@ describe.each(SERVERS)("a server of $name", ({ name, program }) => {
       const library = await tested.load();
       const store = open({ url: server.url, library, timeoutMs: TIMEOUT_MS });
       await syncAgain(store);
+      const before = await connectionsOf(server);
       server.pause();
       for (let tries = 0; tries < 6; tries++) {
         const { error, tookMs } = await failureOf(sync(store));
@@ -156,6 +163,8 @@ describe.each(SERVERS)("a server of $name", ({ name, program }) => {
       }
       server.resume();
       await syncAgain(store);
+      // The hung connection was replaced, so that calls without an answer do not pile up on it.
+      expect(await connectionsOf(server)).toBeGreaterThan(before + 1);
     });
 
     test("that dies with a sync in flight is not sent that sync again", async () => {
