@@ -80,7 +80,7 @@ export class Accrual {
     const missing = count - this.#inGap(fill);
     const due = this.#broughtBy(gapEndNanos) + missing;
     const dueNanos = this.#startNanos + (due * this.#nanos + this.#tokens - 1n) / this.#tokens;
-    return max(gapEndNanos + 1n, missing > 0n ? dueNanos : 0n);
+    return missing > 0n ? max(gapEndNanos + 1n, dueNanos) : gapEndNanos + 1n;
   }
 
   #inGap(fill: Fill): bigint {
