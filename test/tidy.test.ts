@@ -63,7 +63,7 @@ describe.each(packages)("%s", (folder) => {
     const declared = { ...dependencies, ...peerDependencies };
     expect(Object.keys(declared).toSorted()).toEqual([...foreignPackages].toSorted());
     for (const version of Object.values({ ...dependencies, ...devDependencies }))
-      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+      expect(version).toMatch(/^(?:npm:[\w@/-]+@)?\d+\.\d+\.\d+$/);
   });
 
   test("makes every peer optional, and is tested with it", () => {

@@ -102,7 +102,7 @@ describe.skipIf(redisPath === undefined)(`a single server${NEEDS_REDIS}`, () => 
     const server = await startServer();
     const store = open({ url: server.url });
     const staleMs = Math.round(1000 * slowness());
-    const times = { staleMs, learningMs: 0, resumeTtlMs: 1.5 * staleMs };
+    const times = { staleMs, learningMs: 0, resumeTtlMs: Math.round(1.5 * staleMs) };
     await sync(store, { times, level: 5 });
     await store.setLimits("shop/orders/out", "text");
     const reply = await sync(store, { member: "b", times });

@@ -1,10 +1,10 @@
-/** What one thread writes when it adds the tokens that time has brought. */
+/** One addition of tokens to the bucket. */
 export interface Fill {
-  /** Up to here time has become tokens. */
+  /** Time up to which tokens were added. */
   readonly atNanos: bigint;
-  /** Tokens handed to the bucket so far, those of the start included. */
+  /** Tokens added so far, those of the start included. */
   readonly issued: bigint;
-  /** Unspent tokens at that instant: the truth or more, and never more than the capacity. */
+  /** Upper bound of the unspent tokens at that time; at most the capacity. */
   readonly level: bigint;
 }
 
@@ -16,15 +16,18 @@ export interface AccrualOptions {
   readonly startNanos: bigint;
 }
 
-/** A bucket that is nearly full is filled so many times as often: see `gapNanos`. */
+/**
+ * How many times as often a nearly full bucket is filled. Raised, a full bucket loses fewer tokens
+ * (see `gapNanos`), and calls on it cost more. 16 gaps of 1 ms make the default resolution of 16 ms.
+ */
 const BRIM_TIMES = 16n;
 
-/** Within one gap at most this part of the capacity comes in. */
+/** A gap brings at most 1 ÷ this of the capacity. Raised, small buckets are filled more often. */
 const GAP_PART = 4n;
 
 /**
- * How time becomes tokens, without any state: by an instant a fixed number has come since the
- * start, so there is no fraction to carry, and no two threads to disagree about it.
+ * Turns time into tokens, without state: `tokens(t) = ⌊(t − start) × rate ÷ period⌋`. So there is no
+ * fraction to carry, and all threads compute the same number.
  */
 export class Accrual {
   readonly #tokens: bigint;
@@ -33,7 +36,7 @@ export class Accrual {
   readonly #capacity: bigint;
   readonly #gapNanos: bigint;
   readonly #brimGapNanos: bigint;
-  /** Room that lets the tokens of a whole gap in, whatever is spent meanwhile. */
+  /** Room for the tokens of a whole gap if none are spent during it. */
   readonly #roomForGap: bigint;
 
   constructor({ rate, periodNanos, capacity, resolutionNanos, startNanos }: AccrualOptions) {
@@ -52,32 +55,32 @@ export class Accrual {
   }
 
   /**
-   * How long after a fill there is no other. When tokens were spent within the gap nobody knows,
-   * so the next fill takes it that the bucket stayed as full as it was: what would have flowed over
-   * is not added. Hence the short gap of a bucket that is nearly full.
+   * Least time between a fill and the next. When within the gap tokens were spent is unknown, so
+   * the next fill assumes that the bucket stayed as full as it was, and does not add what would
+   * have overflowed. The gap of a nearly full bucket is therefore short.
    */
   gapNanos({ level }: Fill): bigint {
     return this.#capacity - level >= this.#roomForGap ? this.#gapNanos : this.#brimGapNanos;
   }
 
-  /** The fill that follows, at an instant after the gap, when `level` tokens are unspent. */
+  /** The next fill, at a time after the gap, when `level` tokens are unspent. */
   next(fill: Fill, nowNanos: bigint, level: bigint): Fill {
     const inGap = this.#inGap(fill);
     const after = this.#between(fill.atNanos + this.gapNanos(fill), nowNanos);
-    // Only fills add tokens, so a level that looks higher than at the last one was read mid-move.
+    // Only fills add tokens: a level above that of the last fill was read while tokens moved.
     const unspent = min(level, fill.level);
-    // Nobody spends after the gap without a fill, so the rest of the time may fill the bucket up.
+    // After the gap no token is spent without a fill, so the rest of the time may fill the bucket.
     const added = inGap + min(after, this.#capacity - unspent - inGap);
     return { atNanos: nowNanos, issued: fill.issued + added, level: unspent + added };
   }
 
-  /** The first instant at which a fill brings `count` tokens or more. */
+  /** The earliest time at which a fill adds `count` tokens or more. */
   instantFor(fill: Fill, count: bigint): bigint {
     const gapEndNanos = fill.atNanos + this.gapNanos(fill);
     const missing = count - this.#inGap(fill);
     const due = this.#broughtBy(gapEndNanos) + missing;
     const dueNanos = this.#startNanos + (due * this.#nanos + this.#tokens - 1n) / this.#tokens;
-    return max(gapEndNanos + 1n, missing > 0n ? dueNanos : 0n);
+    return missing > 0n ? max(gapEndNanos + 1n, dueNanos) : gapEndNanos + 1n;
   }
 
   #inGap(fill: Fill): bigint {

@@ -1,18 +1,18 @@
 import type { Fill } from "./accrual.ts";
 import { fillWord, HEAD_WORD } from "./layout.ts";
 
-/** A fill and where it was read. */
+/** A fill and the `head` under which it was read. */
 export interface CurrentFill extends Fill {
   readonly head: bigint;
 }
 
 /**
- * The current fill, as all threads see it: its three words change at once or not at all.
+ * The current fill, shared by all threads: its three words change at once or not at all.
  *
- * Each stripe has room for two fills, and `head` says which of all is the current one. A thread
- * writes the next into one of its own that is not current, then swings `head` to it; a thread that
- * ends in the midst of this has changed nothing. `head` counts up too, so that no value of it ever
- * comes back.
+ * Each stripe has two slots for fills, and `head` names the current slot of all. A thread writes the
+ * next fill into one of its own slots that is not current, then moves `head` to it by
+ * compare-and-swap. A thread that ends in between has changed nothing. `head` also contains a
+ * counter, so that no value of it occurs twice (the ABA problem).
  */
 export class Fills {
   readonly #words: BigInt64Array<SharedArrayBuffer>;
@@ -23,7 +23,7 @@ export class Fills {
     this.#places = BigInt(2 * maxThreads);
   }
 
-  /** Before any other thread knows of the memory. */
+  /** Writes the first fill, before other threads have the memory. */
   start(fill: Fill): void {
     this.#write(0, fill);
     Atomics.store(this.#words, HEAD_WORD, 0n);
@@ -36,7 +36,7 @@ export class Fills {
       const atNanos = Atomics.load(this.#words, word);
       const issued = Atomics.load(this.#words, word + 1);
       const level = Atomics.load(this.#words, word + 2);
-      // Once the head has moved on, what was read may be half of another fill.
+      // If the head has moved, the words may belong to two fills.
       if (Atomics.load(this.#words, HEAD_WORD) === head) return { head, atNanos, issued, level };
     }
   }

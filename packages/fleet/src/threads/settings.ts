@@ -4,20 +4,21 @@ import { requireDuration, requireWhole } from "@sluice/core/internal";
 export interface SharedBucketOptions {
   /** Tokens per period, whole. For half a token a second write `rate: 1, periodMs: 2000`. */
   readonly rate: number;
-  /** 1000 unless given; nanoseconds are its smallest part. */
+  /** Counted in whole nanoseconds. @default 1000 */
   readonly periodMs?: number;
-  /** Most tokens the bucket gathers, and those it starts with; the rate unless given; ≤ 2^52. */
+  /** Most tokens that the bucket holds, and its first tokens; at most 2^52. Default: the rate. */
   readonly capacity?: number;
   /**
-   * Tokens are added at most this often; 16 unless given, 0 keeps the balance always current. A
-   * bucket that fills in less than four of them, or is nearly full, is looked at more often.
+   * Least time between two additions of tokens; 0 adds them at every call. Raised, tokens come later
+   * and calls cost less. A bucket that is nearly full, or fills within four of these, is filled more
+   * often. @default 16
    */
   readonly resolutionMs?: number;
-  /** Most threads attached at once, the creating one included; 64 unless given. */
+  /** Most threads attached at once, the creating thread included; at most 1024. @default 64 */
   readonly maxThreads?: number;
 }
 
-/** What every thread must know of the bucket; made of plain numbers, so that it can be cloned. */
+/** The settings that every thread needs; plain numbers, so that a message can carry them. */
 export interface SharedBucketSettings {
   readonly rate: number;
   readonly periodNanos: number;
@@ -28,11 +29,12 @@ export interface SharedBucketSettings {
 }
 
 const NANOS_PER_MS = 1_000_000;
+/** Most threads of one bucket; each takes 256 bytes of shared memory. */
 const THREADS_MAX = 1024;
-/** Half of what doubles count exactly: the other half is room for sums. */
+/** Half of the numbers that a double counts exactly; the other half is room for sums. */
 const CAPACITY_MAX = 2 ** 52;
 
-/** Throws a ConfigError for what cannot be meant. */
+/** Throws a ConfigError for settings that are out of range. */
 export function settingsOf(options: SharedBucketOptions, nowMs: number): SharedBucketSettings {
   const { rate, periodMs = 1000, capacity = rate, resolutionMs = 16, maxThreads = 64 } = options;
   requireWhole("rate", rate, 1);
@@ -40,7 +42,8 @@ export function settingsOf(options: SharedBucketOptions, nowMs: number): SharedB
   requireWhole("capacity", capacity, 1, CAPACITY_MAX);
   requireDuration("resolutionMs", resolutionMs);
   requireWhole("maxThreads", maxThreads, 1, THREADS_MAX);
-  if (!Number.isFinite(nowMs)) throw new ConfigError(`the clock says ${nowMs}, which is no time`);
+  if (!Number.isFinite(nowMs))
+    throw new ConfigError(`the clock reads ${nowMs}; it must read a number`);
   return {
     rate,
     periodNanos: toNanos(periodMs),

@@ -126,7 +126,7 @@ test("the place of a thread that has ended is free after it was reclaimed", () =
   const { clock, first } = setUp({ rate: 100, maxThreads: 2 }, 1);
   SharedBucket.attach(first.handle, { clock, owner: 7 }).tryAcquire(1);
   first.reclaim(8);
-  expect(() => SharedBucket.attach(first.handle, { clock })).toThrow("maxThreads is 2");
+  expect(() => SharedBucket.attach(first.handle, { clock })).toThrow("2 threads are attached");
   first.reclaim(7);
   const third = SharedBucket.attach(first.handle, { clock });
   expect([third.balance(), third.tryAcquire(99)]).toEqual([99, true]);

@@ -2,6 +2,7 @@ import { threadId } from "node:worker_threads";
 import { ConfigError, InvariantError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
 import { COUNT_MAX } from "@sluice/core/internal";
+import { threadClock } from "@sluice/core/system";
 import { Accrual } from "./accrual.ts";
 import type { Fill } from "./accrual.ts";
 import { Fills } from "./fills.ts";
@@ -17,35 +18,50 @@ export interface SharedBucketHandle {
 }
 
 export interface AttachOptions {
-  /** `threadClock`: one that reads the same in every thread. */
-  readonly clock: Clock;
-  /** Whom `reclaim` knows the stripe by; the id of this thread unless given. */
+  /** Must read the same in every thread. Default: `threadClock` of `@sluice/core/system`. */
+  readonly clock?: Clock;
+  /** The number by which `reclaim` finds this thread's stripe. Default: the `threadId`. */
   readonly owner?: number;
 }
 
-/** Only others that take what was fetched make another round useful. */
+/**
+ * Attempts of one call to fetch tokens that other threads hold. Another attempt is of use only if
+ * other threads took what was fetched. Raised, a call spins longer under contention; lowered, it is
+ * refused while tokens are left.
+ */
 const FETCH_ROUNDS = 16;
 
 /**
- * A token bucket that all threads of a process share, in memory that they share.
+ * A token bucket that all threads of a process share, in shared memory: no messages, no locks.
  *
- * Each thread spends from a stripe of its own, by one atomic step on a cache line that nobody else
- * writes; when it is empty the thread draws a batch from the pool, and when that is too little for a
- * call it fetches back what the others hold. So a token is refused to nobody for being held by an
- * idle thread, and no balance is ever guessed: over any stretch, all threads together are granted
- * at most capacity + ⌈rate × time⌉, from the start even capacity + ⌊rate × time⌋, and granted +
- * balance = issued. A grant counts for some instant between the call and its return.
+ * Each thread spends from a stripe of its own, by one atomic step on a cache line that no other
+ * thread writes. An empty stripe draws a batch from the pool. If the pool has too little, the call
+ * fetches back what other threads hold, so an idle thread never withholds a token. Within any time,
+ * all threads together are granted at most `capacity + ⌈rate × time⌉`, counted from the start even
+ * `capacity + ⌊rate × time⌋`; and `granted + balance = issued`.
  *
- * All threads must have one clock: `threadClock` of `@sluice/core/system`. A clock that lags, such
- * as a cached one, adds its lag to the stretch of time.
+ * A bucket is a rate of a gate of `@sluice/egress`. Waiters of one gate are served in order; among
+ * the gates of several threads no order is kept.
  *
- * A thread that ends without `release` keeps its place among `maxThreads` until another calls
- * `reclaim`; what it held is for all, but for the tokens of at most one batch, if it ended while it
- * moved them. These stay lost and count as unspent, so the bucket fills up by so many fewer.
+ * A thread that ends without `release` keeps its place among `maxThreads` until another thread calls
+ * `reclaim`. The tokens that it held are available to all, except those of at most one batch, if the
+ * thread ended while it moved them: these are lost, and the bucket fills up by as many fewer.
+ *
+ * @example
+ * // Main thread:
+ * const bucket = SharedBucket.create({ rate: 100 });
+ * new Worker("./worker.js", { workerData: bucket.handle });
+ * // worker.js:
+ * const gate = createGate({ rate: SharedBucket.attach(workerData) });
+ * await gate.run(() => fetch("https://api.example.com/"));
  */
 export class SharedBucket {
-  /** What other threads attach by. */
+  /** For `attach` in other threads. */
   readonly handle: SharedBucketHandle;
+  /** For a gate: why its callers wait. */
+  readonly reason = "rate";
+  /** For a gate: the capacity. A call that wants more tokens waits for a full bucket only. */
+  readonly countMax: number;
   readonly #clock: Clock;
   readonly #owner: number;
   readonly #stripe: number;
@@ -54,11 +70,11 @@ export class SharedBucket {
   readonly #accrual: Accrual;
   readonly #halves: Int32Array<SharedArrayBuffer>;
   readonly #heldIndex: number;
-  /** Up to here there is no other fill: with the stripe, all that the hot path looks at. */
+  /** No fill is due before this time. The hot path reads only this and the stripe. */
   #quietUntilMs: number = Number.NEGATIVE_INFINITY;
-  /** The instant for which `#fill` is called: V8 boxes a number that is handed on. */
+  /** The time for `#fill`; a field, since V8 boxes a number that is passed as an argument. */
   #nowMs = 0;
-  /** Until the next fill there are fewer tokens than this, wherever one looks. */
+  /** Until the next fill all threads together have fewer tokens than this. */
   #shortOf = COUNT_MAX;
   #released = false;
 
@@ -66,12 +82,15 @@ export class SharedBucket {
     const { memory, settings } = handle;
     const { maxThreads } = settings;
     this.handle = handle;
-    this.#clock = options.clock;
+    this.countMax = settings.capacity;
+    this.#clock = options.clock ?? threadClock;
     this.#owner = options.owner ?? threadId;
     this.#stripes = new Stripes(memory, maxThreads);
     const stripe = this.#stripes.claim(this.#owner);
     if (stripe === undefined) {
-      throw new ConfigError(`maxThreads is ${maxThreads}, and so many threads are attached`);
+      throw new ConfigError(
+        `${maxThreads} threads are attached, the most that the bucket was created for; raise maxThreads, or reclaim the stripes of threads that have ended`,
+      );
     }
     this.#stripe = stripe;
     this.#fills = new Fills(memory, maxThreads);
@@ -82,7 +101,8 @@ export class SharedBucket {
 
   /** A full bucket, to which this thread is attached. */
   static create(options: SharedBucketOptions & AttachOptions): SharedBucket {
-    const settings = settingsOf(options, options.clock.now());
+    const { clock = threadClock } = options;
+    const settings = settingsOf(options, clock.now());
     const memory = new SharedArrayBuffer(bytesFor(settings.maxThreads));
     const accrual = accrualOf(settings);
     new Fills(memory, settings.maxThreads).start(accrual.first());
@@ -90,13 +110,13 @@ export class SharedBucket {
   }
 
   /** The bucket that another thread made. Throws a ConfigError if `maxThreads` are attached. */
-  static attach(handle: SharedBucketHandle, options: AttachOptions): SharedBucket {
+  static attach(handle: SharedBucketHandle, options: AttachOptions = {}): SharedBucket {
     return new SharedBucket(handle, accrualOf(handle.settings), options);
   }
 
   /**
-   * Takes `count` tokens if they are there, else none. More than the capacity never are. Needs the
-   * time, as every method that takes `nowMs`; it must come from this bucket's clock.
+   * Takes `count` tokens, or none if there are fewer: always, if `count` exceeds the capacity.
+   * `nowMs` spares reading the clock; it must be a reading of this bucket's clock.
    */
   tryAcquire(count: number, nowMs?: number): boolean {
     if (count >>> 0 !== count) requireCount(count);
@@ -105,7 +125,22 @@ export class SharedBucket {
     return count < this.#shortOf && this.#take(count);
   }
 
-  /** Takes `count` tokens, into debt if it must; at most 2^53 of debt, beyond it is forgiven. */
+  /**
+   * For a gate: `tryAcquire` by the bucket's own clock, since a gate has another. A count above the
+   * capacity empties a full bucket, and the rest is debt.
+   */
+  tryTake(count: number): boolean {
+    const { capacity } = this.handle.settings;
+    if (count <= capacity) return this.tryAcquire(count);
+    if (!this.tryAcquire(capacity)) return false;
+    this.charge(count - capacity);
+    return true;
+  }
+
+  /**
+   * Takes `count` tokens whether they are there or not; the missing ones are debt. Debt beyond 2^53
+   * tokens is forgiven. `nowMs` as for `tryAcquire`.
+   */
   charge(count: number, nowMs?: number): void {
     if (count >>> 0 !== count) requireCount(count);
     this.#touch(nowMs);
@@ -117,12 +152,12 @@ export class SharedBucket {
   }
 
   /**
-   * Milliseconds until there are `until` tokens, 1 unless given; 0 if there are. Whoever waits that
-   * long finds them if nobody else took any. More than the capacity never are.
+   * Milliseconds until there are `until` tokens, if no thread takes any meanwhile; 0 if they are
+   * there. There are never more than the capacity. Default: 1 token.
    */
-  pauseMs(until: number = 1, nowMs?: number): number {
+  pauseMs(until: number = 1): number {
     requireCount(until);
-    this.#touch(nowMs);
+    this.#touch(undefined);
     const fill = this.#fills.read();
     const missing = BigInt(until) - this.#stripes.obtainable(fill.issued);
     if (missing <= 0n) return 0;
@@ -130,30 +165,30 @@ export class SharedBucket {
     return toMs(this.#accrual.instantFor(fill, missing) - nowNanos);
   }
 
-  /** What all threads together could take, negative while in debt; while others move some, less. */
-  balance(nowMs?: number): number {
-    this.#touch(nowMs);
+  /** Tokens that all threads together could take; negative in debt. Tokens on the move are left out. */
+  balance(): number {
+    this.#touch(undefined);
     return Number(this.#stripes.obtainable(this.#fills.read().issued));
   }
 
-  /** Puts what this thread holds back into the pool, which spares others from fetching it. */
+  /** Puts the tokens that this thread holds back into the pool, so that others need not fetch them. */
   flush(): void {
     this.#refuseReleased();
     this.#stripes.fetch(this.#stripe);
   }
 
-  /** Gives everything back. The bucket stays for the others; only this object can do no more. */
+  /** Detaches this thread and gives its tokens back. This object can then no longer be used. */
   release(): void {
     if (this.#released) return;
     this.#stripes.free(this.#stripe, this.#owner);
     this.#released = true;
-    // Every other method looks at the time and, finding it later than this, looks further.
+    // Makes every other method reach the check for a released bucket.
     this.#quietUntilMs = Number.NEGATIVE_INFINITY;
   }
 
   /**
-   * Gives back what a thread that has ended did not, by its `threadId`, to be remembered from before
-   * it ended. Must not be called for one that still runs.
+   * Detaches a thread that ended without `release`, by its `threadId`. A `Worker` has its `threadId`
+   * only while it runs, so keep a copy. Must not be called for a thread that still runs.
    */
   reclaim(owner: number): void {
     this.#refuseReleased();
@@ -179,7 +214,7 @@ export class SharedBucket {
     return false;
   }
 
-  /** Only fills bring tokens, so who is refused for want of any need not look again before one. */
+  /** Tokens come only by fills, so a refused count stays refused until the next fill. */
   #rememberShort(count: number): void {
     const { issued } = this.#fills.read();
     if (this.#stripes.unspent(issued) < BigInt(count)) this.#shortOf = count;
@@ -190,7 +225,7 @@ export class SharedBucket {
     if (this.#nowMs > this.#quietUntilMs) this.#fill();
   }
 
-  /** Adds what time has brought, unless another thread did within the gap. */
+  /** Adds the tokens that are due, unless another thread did so within the gap. */
   #fill(): void {
     this.#refuseReleased();
     const nowNanos = BigInt(toNanos(this.#nowMs));

@@ -1,17 +1,18 @@
 import { drawnWord, RETURNED_WORD, SEATS_WORD, stripeWord, TAKEN_WORD } from "./layout.ts";
 
-/** Half a stripe's 32 bits, so that no sum of two overflows. */
+/** Most tokens that a stripe holds: the sum of two stays below 2^31. */
 const HELD_MAX = 2 ** 30;
 
-/** A stripe whose thread is so busy that it wins every race is left alone. */
+/**
+ * Attempts to take the tokens of a stripe while its own thread spends them. Raised, fetching from a
+ * busy thread spins longer; lowered, its tokens are missed more often.
+ */
 const FETCH_ATTEMPTS = 100;
 
 /**
- * Where the tokens are: in the pool, or held by a thread in its stripe, from which every other
- * thread may fetch them back. In whatever order the steps of threads mix, no token is in two
- * places; in the midst of a move it is in none, and `unspent` counts it all the same.
- *
- * A thread that ends in the midst of a move takes the tokens of this one move with it.
+ * Tokens are in the pool, or held by a thread in its stripe, from which every other thread may fetch
+ * them back. In any interleaving of threads no token is in two places. While a token moves it is in
+ * neither, and `unspent` still counts it. A thread that ends during a move loses the moved tokens.
  */
 export class Stripes {
   readonly #words: BigInt64Array<SharedArrayBuffer>;
@@ -24,7 +25,7 @@ export class Stripes {
     this.#maxThreads = maxThreads;
   }
 
-  /** A stripe for the thread `owner`; undefined if all have one. */
+  /** A free stripe for the thread `owner`; undefined if none is free. */
   claim(owner: number): number | undefined {
     for (let stripe = 0; stripe < this.#maxThreads; stripe++) {
       const index = ownerIndex(stripe);
@@ -36,7 +37,7 @@ export class Stripes {
     return undefined;
   }
 
-  /** Gives back the stripe and all it holds. Its thread must no longer use it. */
+  /** Frees a stripe and moves its tokens to the pool. Its thread must no longer use it. */
   free(stripe: number, owner: number): void {
     this.fetch(stripe);
     const index = ownerIndex(stripe);
@@ -50,9 +51,9 @@ export class Stripes {
   }
 
   /**
-   * Takes `count` tokens from the pool for its caller, and more for the stripe to hold: half of the
-   * thread's part of what is left, so that a pool that runs dry is handed out in ever smaller
-   * batches. Takes nothing if the pool has less than `count`.
+   * Takes `count` tokens from the pool for the caller, and a batch for the stripe to hold:
+   * `⌊left ÷ (2 × threads)⌋`, so that batches get smaller as the pool runs dry. Takes nothing if the
+   * pool has fewer than `count`.
    */
   draw(stripe: number, count: bigint, issued: bigint): boolean {
     for (;;) {
@@ -70,7 +71,7 @@ export class Stripes {
     }
   }
 
-  /** Takes `count` tokens from the pool whether it has them or not, until `takenMax` are taken. */
+  /** Takes `count` tokens from the pool whether it has them or not; `taken` stays ≤ `takenMax`. */
   owe(stripe: number, count: bigint, takenMax: bigint): void {
     for (;;) {
       const taken = Atomics.load(this.#words, TAKEN_WORD);
@@ -82,7 +83,7 @@ export class Stripes {
     }
   }
 
-  /** Moves what a stripe holds back to the pool. Any thread may. */
+  /** Moves the tokens of a stripe back to the pool. Any thread may call this. */
   fetch(stripe: number): void {
     const held = Atomics.load(this.#halves, heldIndex(stripe));
     if (held <= 0) return;
@@ -97,7 +98,7 @@ export class Stripes {
     for (let stripe = 0; stripe < this.#used(); stripe++) this.fetch(stripe);
   }
 
-  /** What all threads together could take now; negative in debt. Tokens on the move are left out. */
+  /** Tokens that all threads together could take; negative in debt. Tokens on the move are left out. */
   obtainable(issued: bigint): bigint {
     let held = 0;
     for (let stripe = 0; stripe < this.#used(); stripe++) {
@@ -107,9 +108,8 @@ export class Stripes {
   }
 
   /**
-   * Tokens of those issued that are not spent: the truth or more while others move some. Each sum
-   * is read in the order that makes it so: a stripe's draws before what it holds of them, and what
-   * came back after both.
+   * Issued tokens that are not spent; while tokens move, an upper bound. The order of reading makes
+   * it one: a stripe's draws before the tokens that it holds of them, and the returns last.
    */
   unspent(issued: bigint): bigint {
     let unspent = issued;
@@ -153,7 +153,7 @@ export class Stripes {
 const THREADS_INDEX = 2 * SEATS_WORD;
 const USED_INDEX = THREADS_INDEX + 1;
 
-/** Where, in 32-bit words, a stripe's thread finds what it holds. */
+/** The index, in 32-bit words, of the tokens that a stripe holds. */
 export function heldIndex(stripe: number): number {
   return 2 * stripeWord(stripe);
 }
