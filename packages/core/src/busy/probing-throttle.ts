@@ -1,11 +1,11 @@
 import { Ewma } from "../concurrency/ewma.ts";
+import { Pacer } from "../pace/pacer.ts";
 import type { Reason } from "../reason.ts";
 import type { Clock } from "../time.ts";
 import { LIMIT_MAX } from "./busy-rule.ts";
 import type { BusyMove } from "./busy-rule.ts";
 import type { BusyState, BusyThrottle } from "./busy-throttle.ts";
 import { Evidence } from "./evidence.ts";
-import { Pacer } from "./pacer.ts";
 import { Probe } from "./probe.ts";
 import { RecentRate } from "../rate/recent-rate.ts";
 import { Rest } from "./rest.ts";
@@ -58,6 +58,11 @@ const USED_SHARE = 0.5;
 
 const RTT_ALPHA = 0.1;
 
+/** Requests that a late timer missed are made up for, up to this time, in ms; raised, bursts grow. */
+const CATCH_UP_MS = 20;
+/** Requests that may be sent at once after a quiet time, at rates of few a second. */
+const BURST_MIN = 2;
+
 /**
  * Finds the rate that a busy peer accepts and stays just below it.
  *
@@ -77,7 +82,7 @@ export class ProbingBusyThrottle implements BusyThrottle {
   readonly #strays = new Strays();
   readonly #evidence = new Evidence(this.#strays);
   readonly #rest = new Rest();
-  readonly #pacer = new Pacer();
+  readonly #pacer = new Pacer({ catchUpMs: CATCH_UP_MS, burstMin: BURST_MIN });
   #move: BusyMove = "open";
   /** The limit, once there is one. */
   #rate: number = LIMIT_MAX;
