@@ -1,4 +1,4 @@
-import { ConcurrencyLimiter, Fifo } from "@sluice/core";
+import { ConcurrencyLimiter, Fifo, FixedLimit } from "@sluice/core";
 import type { LimitAlgorithm, LimitDecision, Permit, Random } from "@sluice/core";
 import type { EventLoop, Scheduled } from "../sim/event-loop.ts";
 import type { Service } from "../sim/service.ts";
@@ -47,6 +47,8 @@ export class Client {
   readonly #random: Random;
   readonly #retry: RetryOptions;
   readonly #observer: ClientObserver;
+  /** A fixed limit takes no decisions that the statistics could be taken from. */
+  readonly #isFixed: boolean;
   /** Back from their back-off. They go before new ones. */
   readonly #returned = new Fifo<Request>();
   /** New requests that nobody has started yet. */
@@ -63,8 +65,9 @@ export class Client {
     this.#random = world.random;
     this.#observer = world.observer;
     this.#retry = retry;
+    this.#isFixed = algorithm instanceof FixedLimit;
     const onDecision = (decision: LimitDecision): void => this.#onDecision(decision);
-    this.limiter = new ConcurrencyLimiter(world.loop, algorithm, { onDecision });
+    this.limiter = new ConcurrencyLimiter(algorithm, { clock: world.loop, onDecision });
   }
 
   /** Has `count` more requests to send. */
@@ -127,6 +130,7 @@ export class Client {
     }
     const nowMs = this.#loop.now();
     this.stats.inFlight.add(this.limiter.inFlight, nowMs);
+    if (this.#isFixed) this.stats.limit.add(this.limiter.limit, nowMs);
     if (how === "ok") this.stats.observedRttMs.add(nowMs - permit.startedAtMs, nowMs);
     permit.end(how);
     this.#observer.onChange();
