@@ -1,40 +1,34 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ClosedLoop } from "../../../test/closed-loop.ts";
-import type { Answer, Peer } from "../../../test/closed-loop.ts";
+import type { Answer } from "../../../test/closed-loop.ts";
+import {
+  healthy,
+  meanInFlight,
+  medianOf,
+  RTT_MS,
+  setUpSluice,
+  startsPerSecond,
+  varied,
+  workers,
+} from "../../../test/sluice-scene.ts";
 import { SeededRandom } from "../../random.ts";
 import type { LimitDecision } from "../algorithm.ts";
 import type { Outcome } from "../outcome.ts";
 import { SluiceLimit } from "./sluice-limit.ts";
 
-const RTT_MS = 100;
-const SEEDS = [1, 2, 3, 4, 5, 6, 7];
+const SEEDS = [1, 2, 3];
 const seed = fc.integer({ min: 1, max: 1_000_000 });
 
-/** Serves anything in about a round trip, a little more with `jitter`. */
-function healthy(random: SeededRandom, jitter = 0.05, rttMs = RTT_MS): () => Answer {
-  return () => ({ afterMs: rttMs * (1 - jitter * Math.log(1 - random.next())), outcome: "ok" });
-}
-
-function setUp(options: { seed?: number; initialLimit?: number; maxLimit?: number } = {}) {
-  const { seed: drawn = 1, ...bounds } = options;
-  const random = new SeededRandom(drawn);
-  const limit = new SluiceLimit({ random: new SeededRandom(drawn), ...bounds });
-  const serve = healthy(random);
-  const loop = new ClosedLoop(limit, serve);
-  return { limit, loop, random, serve };
-}
-
-/** Was at 10 once, lost all from there on, and tries 10 again from time to time. */
+/** A limit of 9 whose probes of a tenth attempt are answered by `probes`. */
 function setUpBelowTen(probes: (nowMs: number) => Partial<Answer>) {
-  const { limit, loop, serve } = setUp({ initialLimit: 10, maxLimit: 200 });
+  const { limit, loop, serve } = setUpSluice({ initialLimit: 10, maxLimit: 200 });
   loop.peer = (_nowMs, inFlight) => ({ ...serve(), outcome: inFlight < 10 ? "ok" : "busy" });
   expect(loop.runUntil(() => limit.limit === 9 && loop.inFlight <= 9, 10 * RTT_MS)).toBe(true);
   loop.peer = (nowMs, inFlight) => (inFlight < 10 ? serve() : { ...serve(), ...probes(nowMs) });
   return { limit, loop };
 }
 
-/** Some served `known` at a time, then `count` started one after the other, none ended yet. */
+/** A limit that has served `known` at a time; then `count` attempts start and none has ended yet. */
 function setUpStarted(limit: SluiceLimit, count: number, known = 1) {
   let nowMs = 0;
   const end = (outcome: Outcome, startedAtMs: number, inFlightAtStart: number) => {
@@ -59,71 +53,39 @@ function setUpStarted(limit: SluiceLimit, count: number, known = 1) {
   return { end, startedAtMs: start(count) };
 }
 
-/** All of `startedAtMs`, each with how many were in flight, in an order that numbers decide. */
+/** All attempts that started, with the number in flight of each, in an order drawn from `numbers`. */
 function inOrder(startedAtMs: readonly number[], numbers: readonly number[]) {
   const left = startedAtMs.map((atMs, index) => ({ atMs, inFlight: index + 1 }));
   return numbers.flatMap((which) => left.splice(which % Math.max(1, left.length), 1));
 }
 
-/** Times of 50 ms in the mean that vary widely. */
-function varied(random: SeededRandom): () => number {
-  return () => -50 * Math.log(1 - random.next());
-}
-
-/** So many workers, each busy for some time; whoever finds none waits. */
-function workers(count: number, random: SeededRandom, timeMs = varied(random)): Peer {
-  const freeAtMs = Array.from({ length: count }, () => 0);
-  return (nowMs) => {
-    const at = freeAtMs.indexOf(Math.min(...freeAtMs));
-    const startMs = Math.max(nowMs, freeAtMs[at] ?? 0);
-    freeAtMs[at] = startMs + timeMs();
-    return { afterMs: (freeAtMs[at] ?? 0) - nowMs, outcome: "ok" };
-  };
-}
-
-/** What most seeds show, or more. */
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-/** Starts a second from one instant to another. */
-function startsPerSecond({ starts }: ClosedLoop, fromMs: number, untilMs: number): number {
-  const count = starts.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs).length;
-  return (count * 1000) / (untilMs - fromMs);
-}
-
-function meanInFlight({ starts }: ClosedLoop, fromMs: number): number {
-  const later = starts.filter(({ atMs }) => atMs >= fromMs);
-  return later.reduce((sum, { inFlight }) => sum + inFlight, 0) / later.length;
-}
-
 describe("growth", () => {
-  test("does not grow while it is not reached", () => {
+  test("the limit does not grow while it is not reached", () => {
     fc.assert(
       fc.property(seed, fc.integer({ min: 2, max: 60 }), (drawn, initialLimit) => {
-        const { limit, loop } = setUp({ seed: drawn, initialLimit });
+        const { limit, loop } = setUpSluice({ seed: drawn, initialLimit });
         loop.demand = initialLimit - 1;
-        expect(loop.runUntil(() => limit.limit > initialLimit, 5000)).toBe(false);
+        expect(loop.runUntil(() => limit.limit > initialLimit, 3000)).toBe(false);
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 
-  test("reaches what it may within twenty round trips, however much that is", () => {
+  test("the largest limit is reached within twenty round trips, whatever it is", () => {
     for (const maxLimit of [10, 200, 1000]) {
-      const { limit, loop } = setUp({ maxLimit });
+      const { limit, loop } = setUpSluice({ maxLimit });
       const isReached = loop.runUntil(() => limit.limit >= 0.9 * maxLimit, 20 * RTT_MS);
       expect(isReached, `${maxLimit}`).toBe(true);
     }
   });
 
-  test.each([0.01, 0.3, 1])("stays with what is served, with a jitter of %d", (jitter) => {
-    const { loop, random } = setUp({ maxLimit: 100 });
+  test.each([0.01, 0.3, 1])("a limit that is served is kept, with a jitter of %d", (jitter) => {
+    const { loop, random } = setUpSluice({ maxLimit: 50 });
     loop.peer = healthy(random, jitter);
-    loop.run(5000);
+    loop.run(3000);
     const from = loop.starts.length;
-    loop.run(20_000);
-    const most = (100 * 20_000) / (RTT_MS * (1 + jitter));
+    loop.run(10_000);
+    const most = (50 * 10_000) / (RTT_MS * (1 + jitter));
     expect(loop.starts.length - from).toBeGreaterThan(0.85 * most);
   });
 });
@@ -132,7 +94,7 @@ describe("losses", () => {
   const outcomes = fc.constantFrom<Outcome>("busy", "failed");
   const orders = fc.array(fc.nat(), { minLength: 10, maxLength: 60 });
 
-  test("two at numbers in flight never tried before may be strays: they leave the limit", () => {
+  test("two at numbers in flight never tried before may be random: they leave the limit", () => {
     fc.assert(
       fc.property(orders, outcomes, (order, how) => {
         const limit = new SluiceLimit({ random: new SeededRandom(1), initialLimit: 60 });
@@ -147,7 +109,7 @@ describe("losses", () => {
     );
   });
 
-  test("more put the limit one below the least of those numbers; late ones only if it was near", () => {
+  test("more put the limit one below the lowest of those numbers; late ones only if they are near", () => {
     fc.assert(
       fc.property(orders, outcomes, (order, how) => {
         const limit = new SluiceLimit({ random: new SeededRandom(1), initialLimit: 60 });
@@ -156,7 +118,7 @@ describe("losses", () => {
         for (const [index, { atMs, inFlight }] of inOrder(startedAtMs, order).entries()) {
           const limitBefore = limit.limit;
           const decision = end(how, atMs, inFlight);
-          // A single one in flight was served before: its loss says nothing of a number.
+          // The loss of a single attempt says nothing about a number in flight.
           const isNear = inFlight <= limitBefore && inFlight > 0.75 * limitBefore;
           if (inFlight > 1 && (index < 3 || isNear)) least = Math.min(least, inFlight);
           expect(limit.limit).toBe(index < 2 ? 60 : least - 1);
@@ -169,7 +131,7 @@ describe("losses", () => {
     );
   });
 
-  test("never put the limit below what was served before, also not when they come late", () => {
+  test("the limit never goes below what was served before, also if losses come late", () => {
     fc.assert(
       fc.property(orders, fc.integer({ min: 2, max: 30 }), (order, known) => {
         const limit = new SluiceLimit({ random: new SeededRandom(1), initialLimit: 60 });
@@ -181,34 +143,34 @@ describe("losses", () => {
           expect(limit.limit).toBeGreaterThanOrEqual(known);
         }
         const [first, ...others] = decisions;
-        // Those that had started before the first cut may only say more exactly what it should be.
+        // Losses of attempts that started before the first cut may only correct it downwards.
         if (first?.startsPerSecond !== undefined) expect(others).toEqual([]);
         for (const each of others) expect(each.limit).toBeLessThan(each.limitBefore);
       }),
     );
   });
 
-  test("a stray long ago at a number that was served since does not tell where to cut", () => {
-    const { limit, loop, serve } = setUp({ maxLimit: 100 });
+  test("a random loss at a number that was served since does not tell where to cut", () => {
+    const { limit, loop, serve } = setUpSluice({ maxLimit: 30 });
     let isFirst = true;
     loop.peer = (_nowMs, inFlight) => {
       if (inFlight !== 5 || !isFirst) return serve();
       isFirst = false;
       return { ...serve(), outcome: "failed" };
     };
-    loop.run(60_000);
-    expect([isFirst, limit.limit]).toEqual([false, 100]);
+    loop.run(20_000);
+    expect([isFirst, limit.limit]).toEqual([false, 30]);
     let left = 8;
     loop.peer = () => ({ ...serve(), outcome: left-- > 0 ? "busy" : "ok" });
     const isCut = (): boolean => loop.decisions.at(-1)?.cause === "busy";
     expect(loop.runUntil(isCut, 1000)).toBe(true);
-    expect(limit.limit).toBe(100);
+    expect(limit.limit).toBe(30);
   });
 
-  test.each([1000, 10_000, 60_000])(
-    "of an attempt that hung for %d ms does not cut below what was served since it started",
+  test.each([1000, 10_000])(
+    "the loss of an attempt that hung for %d ms does not cut below what was served since it started",
     (hungMs) => {
-      const { limit, loop, serve } = setUp({ maxLimit: 100 });
+      const { limit, loop, serve } = setUpSluice({ maxLimit: 100 });
       let isFirst = true;
       loop.peer = (_nowMs, inFlight) => {
         if (inFlight !== 3 || !isFirst)
@@ -222,46 +184,43 @@ describe("losses", () => {
     },
   );
 
-  test("a stray one among hundreds leaves the limit and the pace alone", () => {
+  test("one random loss among hundreds changes neither the limit nor the pace", () => {
     fc.assert(
-      fc.property(seed, fc.integer({ min: 0, max: 300 }), (drawn, strayAfter) => {
-        const { limit, loop, serve } = setUp({ seed: drawn, initialLimit: 40, maxLimit: 40 });
+      fc.property(seed, fc.integer({ min: 0, max: 300 }), (drawn, lostAfter) => {
+        const { limit, loop, serve } = setUpSluice({ seed: drawn, initialLimit: 40, maxLimit: 40 });
         loop.run(2000);
-        let left = strayAfter;
+        let left = lostAfter;
         loop.peer = () => ({ ...serve(), outcome: left-- === 0 ? "failed" : "ok" });
         const isMoved = loop.runUntil(() => limit.limit !== 40, 1500);
         expect([isMoved, limit.pauseMs(loop.nowMs), left < 0]).toEqual([false, 0, true]);
         expect(loop.decisions.map((decision) => decision.cause)).not.toContain("failed");
       }),
-      { numRuns: 30 },
+      { numRuns: 10 },
     );
   });
 
-  test.each([5, 20, 30, 100, 150])(
-    "a peer that takes %d and no more turns away few of them",
-    (most) => {
-      for (let drawn = 1; drawn <= 12; drawn++) {
-        const { loop, serve } = setUp({ seed: drawn });
-        let refused = 0;
-        loop.peer = (_nowMs, inFlight) => {
-          if (inFlight > most) refused++;
-          return { ...serve(), outcome: inFlight > most ? "busy" : "ok" };
-        };
-        loop.run(3000);
-        refused = 0;
-        const from = loop.starts.length;
-        loop.run(10_000);
-        const later = loop.starts.slice(from);
-        const highest = Math.max(...later.map(({ inFlight }) => inFlight));
-        expect(highest).toBeLessThanOrEqual(1.1 * most + 2);
-        expect(refused / later.length).toBeLessThan(0.02);
-        expect(later.length).toBeGreaterThan(0.85 * most * (10_000 / (1.05 * RTT_MS)));
-      }
-    },
-  );
+  test.each([5, 30, 100])("a peer that takes %d and no more refuses few of them", (most) => {
+    for (const drawn of SEEDS) {
+      const { loop, serve } = setUpSluice({ seed: drawn });
+      let refused = 0;
+      loop.peer = (_nowMs, inFlight) => {
+        if (inFlight > most) refused++;
+        return { ...serve(), outcome: inFlight > most ? "busy" : "ok" };
+      };
+      loop.run(3000);
+      refused = 0;
+      const from = loop.starts.length;
+      loop.run(6000);
+      const later = loop.starts.slice(from);
+      const highest = Math.max(...later.map(({ inFlight }) => inFlight));
+      expect(highest).toBeLessThanOrEqual(1.1 * most + 2);
+      expect(refused / later.length).toBeLessThan(0.02);
+      expect(later.length).toBeGreaterThan(0.85 * most * (6000 / (1.05 * RTT_MS)));
+    }
+  });
 
-  test("a peer that takes so many a second is paced just below that", () => {
-    const { loop, serve } = setUp();
+  test("a peer that takes 200 a second is paced just below that", () => {
+    const { loop, serve } = setUpSluice();
     const quota = 200;
     let arrivedMs: readonly number[] = [];
     let refused = 0;
@@ -282,44 +241,23 @@ describe("losses", () => {
   });
 });
 
-describe("a free link that always loses", () => {
-  test.each([
-    { lostShare: 0.01, least: 0.7, median: 0.85 },
-    { lostShare: 0.03, least: 0.5, median: 0.75 },
-  ])(
-    "$lostShare of all gets $median of what a fixed limit would send, $least at least",
-    ({ lostShare, least, median }) => {
-      const goodputs = SEEDS.map((drawn) => {
-        const { loop, random, serve } = setUp({ seed: drawn, maxLimit: 100 });
-        let served = 0;
-        loop.peer = () => {
-          const isLost = random.next() < lostShare;
-          if (!isLost) served++;
-          return { ...serve(), outcome: isLost ? "failed" : "ok" };
-        };
-        loop.run(60_000);
-        return served / ((1 - lostShare) * 100 * (60_000 / (1.05 * RTT_MS)));
-      });
-      expect(Math.min(...goodputs)).toBeGreaterThan(least);
-      expect(medianOf(goodputs)).toBeGreaterThan(median);
-    },
-  );
-});
-
 describe("when everything fails", () => {
   const failAfterMs = [5, RTT_MS, 1000];
 
-  test.each(failAfterMs)("after %d ms each, it is down to 1 within four generations", (afterMs) => {
-    const { limit, loop } = setUp({ maxLimit: 100 });
-    loop.run(5000);
-    expect(limit.limit).toBe(100);
-    loop.peer = () => ({ afterMs, outcome: "failed" });
-    const generationMs = 1.2 * Math.max(afterMs, RTT_MS);
-    expect(loop.runUntil(() => limit.limit === 1, 4 * generationMs)).toBe(true);
-  });
+  test.each(failAfterMs)(
+    "after %d ms each, the limit is 1 within four generations of attempts",
+    (afterMs) => {
+      const { limit, loop } = setUpSluice({ maxLimit: 100 });
+      loop.run(5000);
+      expect(limit.limit).toBe(100);
+      loop.peer = () => ({ afterMs, outcome: "failed" });
+      const generationMs = 1.2 * Math.max(afterMs, RTT_MS);
+      expect(loop.runUntil(() => limit.limit === 1, 4 * generationMs)).toBe(true);
+    },
+  );
 
   test.each(failAfterMs)("after %d ms each, single attempts go on for ever", (afterMs) => {
-    const { loop } = setUp({ maxLimit: 100 });
+    const { loop } = setUpSluice({ maxLimit: 100 });
     loop.run(5000);
     loop.peer = () => ({ afterMs, outcome: "failed" });
     loop.run(6000);
@@ -331,8 +269,8 @@ describe("when everything fails", () => {
     expect(Math.max(...single.map(({ inFlight }) => inFlight))).toBe(1);
   });
 
-  test("also from the first attempt on", () => {
-    const { limit, loop } = setUp({ initialLimit: 50 });
+  test("the limit is 1 also if it fails from the first attempt on", () => {
+    const { limit, loop } = setUpSluice({ initialLimit: 50 });
     loop.peer = () => ({ afterMs: 60_000, outcome: "failed" });
     loop.run(600_000);
     expect(limit.limit).toBe(1);
@@ -343,7 +281,7 @@ describe("when everything fails", () => {
     "for %d ms, half of the limit is back 120 round trips later",
     (outageMs) => {
       for (const afterMs of failAfterMs) {
-        const { limit, loop, serve } = setUp({ maxLimit: 100 });
+        const { limit, loop, serve } = setUpSluice({ maxLimit: 100 });
         loop.run(5000);
         loop.peer = () => ({ afterMs, outcome: "failed" });
         loop.run(outageMs);
@@ -375,14 +313,14 @@ describe("a probe", () => {
     const before = loop.decisions.length;
     loop.run(2 * RTT_MS);
     expect(limit.limit).toBe(9);
-    // One is enough: it is known what it was tried for.
+    // One loss is enough for a probe.
     expect(loop.decisions.slice(before).map(({ cause }) => cause)).toContain("busy");
   });
 
   test.each<[string, readonly Outcome[]]>([
     ["was given up", ["ignored"]],
     ["was given up many times", Array<Outcome>(20).fill("ignored")],
-    ["was given up, and the next a stray loss,", ["ignored", "failed"]],
+    ["was given up, and the next a random loss,", ["ignored", "failed"]],
   ])("that %s does not keep the limit from growing later", (_name, outcomes) => {
     const left = [...outcomes];
     const { limit, loop } = setUpBelowTen(() => ({ outcome: left.shift() ?? "ok" }));
@@ -391,35 +329,69 @@ describe("a probe", () => {
   });
 });
 
+describe("a probe that never ends", () => {
+  test("does not stop the limit from growing", () => {
+    let isHung = false;
+    const { limit, loop } = setUpBelowTen(() => {
+      const afterMs = isHung ? RTT_MS : 3_600_000;
+      isHung = true;
+      return { afterMs };
+    });
+    expect(loop.runUntil(() => limit.limit >= 50, 300 * RTT_MS)).toBe(true);
+    expect(isHung).toBe(true);
+  });
+});
+
+describe("weights", () => {
+  const mixes = [[1], [2], [3], [5], [1, 2, 3, 5]];
+  const weigher = (random: SeededRandom, weights: readonly number[]) => () =>
+    weights[Math.floor(random.next() * weights.length)] ?? 1;
+
+  test.each(mixes.map((weights) => ({ weights })))(
+    "of $weights use a peer that takes 60 in all, and few are refused",
+    ({ weights }) => {
+      const { loop, random, serve } = setUpSluice();
+      loop.weigh = weigher(random, weights);
+      loop.peer = (_nowMs, inFlight) => ({ ...serve(), outcome: inFlight > 60 ? "busy" : "ok" });
+      loop.run(3000);
+      const [servedBefore, startsBefore] = [loop.served, loop.starts.length];
+      loop.run(10_000);
+      const most = (60 * 10_000) / (1.05 * RTT_MS);
+      expect(loop.served - servedBefore).toBeGreaterThan(0.8 * most);
+      const later = loop.starts.slice(startsBefore);
+      expect(later.filter(({ inFlight }) => inFlight > 60).length / later.length).toBeLessThan(
+        0.03,
+      );
+    },
+  );
+
+  test.each([2, 5])("of %d keep 12 workers busy and the queue short", (weight) => {
+    const { loop, random } = setUpSluice();
+    loop.weigh = () => weight;
+    loop.peer = workers(12, random);
+    loop.run(20_000);
+    expect(startsPerSecond(loop, 10_000, 20_000)).toBeGreaterThan(0.85 * 12 * 20);
+    expect(meanInFlight(loop, 10_000) / weight).toBeLessThan(2 * 12 + 6);
+  });
+});
+
 describe("waiting", () => {
-  test.each([4, 20, 60])("with %d workers it keeps them busy and few in line", (count) => {
-    const { loop, random } = setUp();
+  test.each([4, 20, 60])("with %d workers it keeps them busy and the queue short", (count) => {
+    const { loop, random } = setUpSluice();
     loop.peer = workers(count, random);
     loop.run(20_000);
-    loop.run(20_000);
-    expect(startsPerSecond(loop, 20_000, 40_000)).toBeGreaterThan(0.85 * (count * 20));
-    expect(meanInFlight(loop, 20_000)).toBeLessThan(2 * count + 6);
-  });
-
-  test("60 workers are found within a second, and kept busy from then on", () => {
-    for (const drawn of SEEDS.slice(0, 4)) {
-      const { limit, loop, random } = setUp({ seed: drawn });
-      loop.peer = workers(60, random);
-      expect(loop.runUntil(() => limit.limit >= 54, 1000)).toBe(true);
-      loop.run(60_000 - loop.nowMs);
-      expect(startsPerSecond(loop, 0, 60_000)).toBeGreaterThan(0.95 * (60 * 20));
-      expect(meanInFlight(loop, 10_000)).toBeLessThan(1.3 * 60);
-    }
+    expect(startsPerSecond(loop, 10_000, 20_000)).toBeGreaterThan(0.85 * (count * 20));
+    expect(meanInFlight(loop, 10_000)).toBeLessThan(2 * count + 6);
   });
 
   test.each([
     { count: 1, times: varied },
     { count: 2, times: () => () => 50 },
   ])(
-    "with $count, far fewer than the start goes up to, it is drained until few wait",
+    "with $count, far fewer than the start goes up to, the queue is drained",
     ({ count, times }) => {
       const means = SEEDS.map((drawn) => {
-        const { loop, random } = setUp({ seed: drawn });
+        const { loop, random } = setUpSluice({ seed: drawn });
         loop.peer = workers(count, random, times(random));
         loop.run(10_000);
         expect(startsPerSecond(loop, 0, 10_000)).toBeGreaterThan(0.85 * count * 20);
@@ -429,26 +401,20 @@ describe("waiting", () => {
     },
   );
 
-  test.each([0.05, 0.3])(
-    "a peer ten times as slow, with a jitter of %d, is known for that after ten seconds",
-    (jitter) => {
-      for (const drawn of SEEDS) {
-        const { limit, loop, random } = setUp({ seed: drawn, maxLimit: 100 });
-        loop.peer = healthy(random, jitter, 20);
-        loop.run(10_000);
-        expect(limit.limit).toBe(100);
-        loop.peer = healthy(random, jitter, 200);
-        loop.run(22_000);
-        const most = (100 * 1000) / (200 * (1 + jitter));
-        expect(startsPerSecond(loop, 20_000, 22_000)).toBeGreaterThan(0.9 * most);
-        expect(startsPerSecond(loop, 22_000, 32_000)).toBeGreaterThan(0.9 * most);
-      }
-    },
-  );
+  test("a peer ten times as slow is known for that after ten seconds", () => {
+    const { limit, loop, random } = setUpSluice({ maxLimit: 40 });
+    loop.peer = healthy(random, 0.05, 20);
+    loop.run(3000);
+    expect(limit.limit).toBe(40);
+    loop.peer = healthy(random, 0.05, 200);
+    loop.run(13_000);
+    const most = (40 * 1000) / (200 * 1.05);
+    expect(startsPerSecond(loop, 13_000, 16_000)).toBeGreaterThan(0.9 * most);
+  });
 
-  test("what was served before a drain is known after it: losses there do not lower the limit", () => {
+  test("losses at a limit that was served before a drain do not lower the limit", () => {
     for (const drawn of SEEDS) {
-      const { limit, loop, random } = setUp({ seed: drawn });
+      const { limit, loop, random } = setUpSluice({ seed: drawn });
       const work = workers(20, random);
       loop.peer = work;
       loop.run(5000);
@@ -470,7 +436,7 @@ describe("waiting", () => {
     }
   });
 
-  test("what is faster than the clock can tell does not wait", () => {
+  test("round trips below the resolution of the clock show no queue", () => {
     const limit = new SluiceLimit({ random: new SeededRandom(1), initialLimit: 20, maxLimit: 20 });
     for (let nowMs = 0; nowMs < 300; nowMs++) {
       const count = limit.limit;
@@ -484,7 +450,7 @@ describe("waiting", () => {
   });
 });
 
-test("whatever happened before, a peer that is healthy again gets what it can take", () => {
+test("whatever happened before, a healthy peer gets what it can take", () => {
   const share = fc.constantFrom(0, 0, 0.01, 0.3, 1);
   const time = fc.record({
     ms: fc.constantFrom(50, 300, 2000),
@@ -498,7 +464,7 @@ test("whatever happened before, a peer that is healthy again gets what it can ta
   });
   fc.assert(
     fc.property(seed, fc.array(time, { minLength: 1, maxLength: 5 }), (drawn, times) => {
-      const { limit, loop, random, serve } = setUp({ seed: drawn, maxLimit: 40 });
+      const { limit, loop, random, serve } = setUpSluice({ seed: drawn, maxLimit: 40 });
       for (const each of times) {
         loop.demand = each.demand;
         loop.peer = (_nowMs, inFlight) => {
@@ -516,7 +482,7 @@ test("whatever happened before, a peer that is healthy again gets what it can ta
       const isWell = (): boolean => limit.limit >= 30 && loop.inFlight >= 30;
       expect(loop.runUntil(isWell, 90_000)).toBe(true);
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   );
 });
 
