@@ -36,6 +36,15 @@ test("where all take the same time, waiting of some is seen", () => {
   expect(shiftFrom(baseline, half).valueMs).toBe(25);
 });
 
+test("the mean is used instead of the low quantile only if it is sure by three standard errors", () => {
+  const baseline = baselineOf(Array<number>(64).fill(100), 0);
+  const shifts = [8, 12].map((length) => {
+    const half = Array.from({ length }, (_, index) => (index % 2 === 0 ? 100 : 150));
+    return shiftFrom(baseline, half).valueMs;
+  });
+  expect(shifts).toEqual([0, 25]);
+});
+
 test("a few slow round trips do not pass for waiting", () => {
   const random = new SeededRandom(1);
   const baseline = baselineOf(drawn(random, 128, 100), 0);

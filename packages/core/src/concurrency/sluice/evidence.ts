@@ -1,6 +1,14 @@
 import { shiftFrom } from "./baseline.ts";
 import type { Baseline } from "./baseline.ts";
-import { START_QUEUE, START_QUEUE_ROOT, SURE } from "./constants.ts";
+import {
+  SAMPLES_MAX,
+  START_COUNT,
+  START_COUNT_PER_LIMIT,
+  START_QUEUE,
+  START_QUEUE_ROOT,
+  SURE,
+  WINDOW_MIN,
+} from "./constants.ts";
 import type { Measured } from "./measured.ts";
 import { samplesMaxOf } from "./state.ts";
 import type { RttWindow } from "./rtt-window.ts";
@@ -26,6 +34,19 @@ export interface Evidence extends Queue {
   readonly isReached: boolean;
   /** Whether the window gets no better by waiting. */
   readonly isFull: boolean;
+}
+
+/**
+ * Whether a window has enough round trips to be judged. In the start that is a quarter of the limit, for
+ * signs of a queue come late; later a whole limit, for as many attempts may end together.
+ */
+export function isReady(window: RttWindow, { phase, limit }: State): boolean {
+  const attempts = limit / window.meanWeight;
+  const whole = Math.max(1, Math.floor(attempts));
+  if (phase.name !== "start")
+    return window.isReady(Math.min(SAMPLES_MAX, Math.max(WINDOW_MIN, whole)));
+  const countMin = Math.max(START_COUNT, START_COUNT_PER_LIMIT * attempts);
+  return window.count >= Math.min(countMin, whole);
 }
 
 /** Reads a window that is not empty. */

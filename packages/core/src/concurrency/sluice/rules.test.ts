@@ -4,10 +4,11 @@ import type { EndedAttempt } from "../algorithm.ts";
 import { baselineOf } from "./baseline.ts";
 import { judgeCruise } from "./cruise.ts";
 import { judgeDrain } from "./drain.ts";
-import { queueOf } from "./evidence.ts";
+import { isReady, queueOf } from "./evidence.ts";
 import type { Evidence } from "./evidence.ts";
 import { FREE_GROWTH } from "./growth.ts";
 import { cleared, correctCut, endOutage, judgeLoss, suspected } from "./loss.ts";
+import { RttWindow } from "./rtt-window.ts";
 import { growStart, judgeStart } from "./start.ts";
 import { limitOf, samplesMaxOf } from "./state.ts";
 import type { DrainPhase, Probe, State } from "./state.ts";
@@ -56,6 +57,26 @@ test("by Little's law as large a part is queued as of the round trip is waiting"
   expect(queueOf(40, 0, { valueMs: 0, errorMs: 0 })).toEqual({ queued: 0, error: 0 });
 });
 
+test.each([
+  { name: "start", limit: 1, weight: 1, count: 1 },
+  { name: "start", limit: 5, weight: 1, count: 5 },
+  { name: "start", limit: 30, weight: 1, count: 8 },
+  { name: "start", limit: 100, weight: 1, count: 25 },
+  { name: "start", limit: 100, weight: 5, count: 8 },
+  { name: "cruise", limit: 1, weight: 1, count: 16 },
+  { name: "cruise", limit: 40, weight: 1, count: 40 },
+  { name: "cruise", limit: 400, weight: 10, count: 40 },
+  { name: "cruise", limit: 4096, weight: 1, count: 512 },
+] as const)("a $name at $limit, with weights of $weight, is judged by $count", (given) => {
+  const { name, limit, weight, count } = given;
+  const phase = name === "start" ? { name } : { name, probe: undefined };
+  const window = new RttWindow();
+  window.restart(0, false);
+  while (!isReady(window, stateOf(limit, { phase })))
+    window.add({ rttMs: RTT_MS, typicalMs: RTT_MS, weight }, 1, true);
+  expect(window.count).toBe(count);
+});
+
 test("more round trips are kept for a larger limit, from 128 to 512", () => {
   expect([1, 42, 100, 1000].map(samplesMaxOf)).toEqual([128, 128, 300, 512]);
 });
@@ -71,6 +92,10 @@ describe("slow start", () => {
     const judge = (queued: number, error: number) =>
       judgeStart(start, seenWith({ attempts: 20, queued, error }), 200).state.phase.name;
     expect([judge(2, 0), judge(2.3, 0), judge(2.3, 0.1)]).toEqual(["start", "drain", "start"]);
+    const small = seenWith({ attempts: 2, queued: 1.1 });
+    expect(judgeStart(start, small, 200).state.phase.name).toBe("drain");
+    const smaller = seenWith({ attempts: 2, queued: 0.9 });
+    expect(judgeStart(start, smaller, 200).state.phase.name).toBe("start");
   });
 
   test("drains to a third, and keeps what was tried as known", () => {
@@ -105,6 +130,27 @@ describe("cruise", () => {
     expect(ruling?.state.limit).toBeCloseTo(limit, 9);
   });
 
+  test.each([
+    { attempts: 4, error: 0, room: 0.6, short: 1, long: 4 },
+    { attempts: 4, error: 0.5, room: 1, short: 2.5, long: 5 },
+    { attempts: 4, error: 2, room: 1.5, short: 6, long: 8 },
+    { attempts: 100, error: 8, room: 6, short: 21, long: 31 },
+  ])(
+    "$attempts in flight, error $error: probes below $room, leaves up to $short, drains above $long",
+    ({ attempts, error, room, short, long }) => {
+      const judge = (queued: number) => {
+        const ruling = cruise({ attempts, error, queued }, stateOf(attempts));
+        return [ruling?.cause, ruling?.state.phase.name];
+      };
+      expect(judge(room - 0.01)).toEqual(["probe", "cruise"]);
+      expect(judge(room + 0.01)).toEqual(["steady", "cruise"]);
+      expect(judge(short - 0.01)).toEqual(["steady", "cruise"]);
+      expect(judge(short + 0.01)).toEqual(["slower", "cruise"]);
+      expect(judge(long - 0.01)).toEqual(["slower", "cruise"]);
+      expect(judge(long + 0.01)).toEqual(["slower", "drain"]);
+    },
+  );
+
   test("scales with the mean weight: 500 of weight 5 are judged as 100 of weight 1", () => {
     const heavy = stateOf(500);
     const limits = [0, 5.1, 15.1].map((queued) => {
@@ -131,7 +177,8 @@ describe("cruise", () => {
 
   test("a queue must be surer to be drained before the window is full", () => {
     expect(cruise({ queued: 20, error: 2 })?.state.phase.name).toBe("drain");
-    expect(cruise({ queued: 20, error: 2, isFull: false })).toBeUndefined();
+    expect(cruise({ queued: 20, error: 1.7, isFull: false })).toBeUndefined();
+    expect(cruise({ queued: 20, error: 1.6, isFull: false })?.state.phase.name).toBe("drain");
   });
 
   test("near the edge an uncertain window waits where it would probe elsewhere", () => {

@@ -4,18 +4,11 @@ import { RecentRate } from "../../rate/recent-rate.ts";
 import { systemRandom } from "../../system.ts";
 import type { EndedAttempt, LimitAlgorithm, LimitBounds, LimitDecision } from "../algorithm.ts";
 import { Ewma } from "../ewma.ts";
-import { extended } from "./baseline.ts";
-import {
-  LIMIT_MAX,
-  RTT_ALPHA,
-  SAMPLES_MAX,
-  START_COUNT,
-  START_COUNT_PER_LIMIT,
-  WINDOW_MIN,
-} from "./constants.ts";
+import { baselineOf } from "./baseline.ts";
+import { LIMIT_MAX, RTT_ALPHA } from "./constants.ts";
 import { judgeCruise } from "./cruise.ts";
 import { judgeDrain } from "./drain.ts";
-import { evidenceOf } from "./evidence.ts";
+import { evidenceOf, isReady } from "./evidence.ts";
 import { FREE_GROWTH } from "./growth.ts";
 import { cleared, correctCut, endOutage, judgeLoss, suspected } from "./loss.ts";
 import { isProbe, onProbeIgnored, onProbeServed, onProbeStart } from "./probe.ts";
@@ -23,7 +16,7 @@ import { RandomLosses } from "./random-losses.ts";
 import { RttWindow } from "./rtt-window.ts";
 import { StartPace } from "./start-pace.ts";
 import { growStart, judgeStart } from "./start.ts";
-import { limitOf, samplesMaxOf, wholeLimitOf } from "./state.ts";
+import { limitOf, wholeLimitOf } from "./state.ts";
 import type { Ruling, State } from "./state.ts";
 import { Tried } from "./tried.ts";
 
@@ -217,10 +210,9 @@ export class SluiceLimit implements LimitAlgorithm {
     const state = this.#state;
     const window = this.#window;
     const { phase, baseline } = state;
-    const attempts = state.limit / window.meanWeight;
-    if (phase.name === "outage" || window.count === 0 || !this.#isReady(attempts)) return undefined;
+    if (phase.name === "outage" || !isReady(window, state)) return undefined;
     if (baseline === undefined) {
-      const first = extended(baseline, window.rttsMs, samplesMaxOf(attempts), nowMs);
+      const first = baselineOf(window.rttsMs, nowMs);
       const cause = phase.name === "start" ? "start" : "steady";
       const { meanMs: rttMs } = window;
       return { state: { ...state, baseline: first }, cause, rttMs, window: "restart" };
@@ -235,13 +227,5 @@ export class SluiceLimit implements LimitAlgorithm {
       case "cruise":
         return judgeCruise(state, phase.probe, seen, settings);
     }
-  }
-
-  #isReady(attempts: number): boolean {
-    const whole = Math.max(1, Math.floor(attempts));
-    if (this.#state.phase.name !== "start")
-      return this.#window.isReady(Math.min(SAMPLES_MAX, Math.max(WINDOW_MIN, whole)));
-    const countMin = Math.max(START_COUNT, START_COUNT_PER_LIMIT * attempts);
-    return this.#window.count >= Math.min(countMin, whole);
   }
 }

@@ -37,7 +37,7 @@ interface OutagePhase {
   readonly coolDownMs: number;
 }
 
-export type Phase = StartPhase | CruisePhase | DrainPhase | OutagePhase;
+type Phase = StartPhase | CruisePhase | DrainPhase | OutagePhase;
 
 /** Attempts beyond the limit, which moves only once all of them were served. */
 export interface Probe {
