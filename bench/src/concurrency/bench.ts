@@ -12,7 +12,7 @@ import type { Workload } from "./workloads.ts";
 const OURS: Contender = {
   name: "sluice",
   layering: "per-attempt",
-  create: (random) => new SluiceLimit(random),
+  create: (random) => new SluiceLimit({ random }),
 };
 
 /** The seed of the first round; the others are its multiples. */

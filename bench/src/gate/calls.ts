@@ -18,7 +18,7 @@ export const GATES: Readonly<Record<string, () => Gate>> = {
   "gate, fixed": () => createGate({ concurrency: CONCURRENCY, busy: "off" }),
   "gate, fixed and busy": () => createGate({ concurrency: CONCURRENCY }),
   "gate, adaptive": () =>
-    createGate({ concurrency: { initialLimit: CONCURRENCY, limitMax: CONCURRENCY } }),
+    createGate({ concurrency: { initialLimit: CONCURRENCY, maxLimit: CONCURRENCY } }),
   "gate, fixed and rate": () =>
     createGate({
       concurrency: CONCURRENCY,

@@ -28,7 +28,7 @@ export async function startFetches(): Promise<Fetches> {
   const url = `http://127.0.0.1:${port}/`;
   const fixed = throttledFetch({ concurrency: CONCURRENCY });
   const adaptive = throttledFetch({
-    concurrency: { initialLimit: CONCURRENCY, limitMax: CONCURRENCY },
+    concurrency: { initialLimit: CONCURRENCY, maxLimit: CONCURRENCY },
   });
   const timed = throttledFetch({ concurrency: CONCURRENCY, call: { deadlineMs: 5000 } });
   return {

@@ -34,26 +34,30 @@ export type { RampOptions } from "./ramp/ramp.ts";
 export type { Grant } from "./share/grant.ts";
 
 // How much a peer can take at once, found by its answers.
-export { ConcurrencyLimiter } from "./concurrency/limiter.ts";
-export type { ConcurrencyLimiterOptions, PermitWaiter } from "./concurrency/limiter.ts";
-export { Permit } from "./concurrency/permit.ts";
-export type { Outcome } from "./concurrency/outcome.ts";
-export { Semaphore } from "./concurrency/semaphore.ts";
-export type { SemaphoreOptions } from "./concurrency/semaphore.ts";
-export type { Waiter } from "./concurrency/line.ts";
+export { ConcurrencyLimiter } from "./concurrency/limiter/concurrency-limiter.ts";
 export type {
+  ConcurrencyLimiterOptions,
+  PermitWaiter,
+} from "./concurrency/limiter/concurrency-limiter.ts";
+export type { Permit } from "./concurrency/limiter/permit.ts";
+export type { Outcome } from "./concurrency/outcome.ts";
+export { Semaphore } from "./concurrency/limiter/semaphore.ts";
+export type { SemaphoreOptions } from "./concurrency/limiter/semaphore.ts";
+export type { Waiter } from "./concurrency/limiter/waiter-queue.ts";
+export type {
+  EndedAttempt,
   LimitAlgorithm,
   LimitBounds,
   LimitCause,
   LimitDecision,
-  Sample,
 } from "./concurrency/algorithm.ts";
-export { FixedLimit } from "./concurrency/fixed.ts";
-export { RfcLimit } from "./concurrency/rfc.ts";
-export type { RfcLimitOptions } from "./concurrency/rfc.ts";
-export { VectorLimit } from "./concurrency/vector.ts";
-export type { VectorLimitOptions } from "./concurrency/vector.ts";
-export { SluiceLimit } from "./concurrency/sluice.ts";
+export { FixedLimit } from "./concurrency/fixed/fixed-limit.ts";
+export { RfcLimit } from "./concurrency/rfc/rfc-limit.ts";
+export type { RfcLimitOptions } from "./concurrency/rfc/rfc-limit.ts";
+export { VectorLimit } from "./concurrency/vector/vector-limit.ts";
+export type { VectorLimitOptions } from "./concurrency/vector/vector-limit.ts";
+export { SluiceLimit } from "./concurrency/sluice/sluice-limit.ts";
+export type { SluiceLimitOptions } from "./concurrency/sluice/sluice-limit.ts";
 
 // A peer that says busy.
 export { createBusyThrottle } from "./busy/create-busy-throttle.ts";

@@ -27,8 +27,6 @@ export { Grant } from "./share/grant.ts";
 export type { TakeBack } from "./share/grant.ts";
 
 // Parts of adaptive concurrency.
-export type { PermitIssuer } from "./concurrency/permit.ts";
-export { StartPace } from "./concurrency/start-pace.ts";
 export { Ewma } from "./concurrency/ewma.ts";
 
 // Rules for a peer that says busy.

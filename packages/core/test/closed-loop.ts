@@ -1,19 +1,20 @@
 import type { LimitAlgorithm, LimitDecision } from "../src/concurrency/algorithm.ts";
 import type { Outcome } from "../src/concurrency/outcome.ts";
 
-/** What becomes of an attempt. */
+/** How a peer answers an attempt. */
 export interface Answer {
   readonly afterMs: number;
   readonly outcome: Outcome;
 }
 
-/** Asked when an attempt starts; `inFlight` counts it. */
-export type Peer = (nowMs: number, inFlight: number) => Answer;
+/** Asked when an attempt starts; `inFlight` includes it. */
+export type Peer = (nowMs: number, inFlight: number, weight: number) => Answer;
 
 interface Attempt extends Answer {
   readonly startedAtMs: number;
   readonly endsAtMs: number;
   readonly inFlightAtStart: number;
+  readonly weight: number;
 }
 
 /** A decision and when it was taken. */
@@ -22,36 +23,40 @@ export interface Decided extends LimitDecision {
 }
 
 /**
- * Somebody who always has `demand` attempts to make: starts as many as the algorithm allows, in
- * virtual time. At one instant everything that ends comes before anything that starts.
+ * A client that always has `demand` to send: it starts as much as the algorithm allows, in virtual
+ * time. At one instant everything that ends comes before anything that starts.
  */
 export class ClosedLoop {
   peer: Peer;
+  /** Weight in flight that the client wants. */
   demand: number = Number.MAX_SAFE_INTEGER;
+  /** Weight of the next attempt. */
+  weigh: () => number = () => 1;
   nowMs = 0;
+  /** Weight in flight. */
+  inFlight = 0;
+  /** Weight that was served. */
+  served = 0;
   readonly decisions: Decided[] = [];
   readonly starts: { readonly atMs: number; readonly inFlight: number }[] = [];
   readonly #algorithm: LimitAlgorithm;
   /** In the order in which they end. */
-  readonly #inFlight: Attempt[] = [];
+  readonly #attempts: Attempt[] = [];
+  #nextWeight: number | undefined;
 
   constructor(algorithm: LimitAlgorithm, peer: Peer) {
     this.#algorithm = algorithm;
     this.peer = peer;
   }
 
-  get inFlight(): number {
-    return this.#inFlight.length;
-  }
-
-  /** Lets time pass until something holds, or the time is over; answers whether it came to hold. */
+  /** Lets time pass until something holds, or `atMostMs` are over; returns whether it came to hold. */
   runUntil(holds: () => boolean, atMostMs: number): boolean {
     const untilMs = this.nowMs + atMostMs;
     for (;;) {
       if (holds()) return true;
       const pauseMs = this.#start();
       if (holds()) return true;
-      const [next] = this.#inFlight;
+      const [next] = this.#attempts;
       const resumeAtMs = pauseMs === undefined ? untilMs : this.nowMs + pauseMs;
       const nextAtMs = Math.min(next?.endsAtMs ?? untilMs, resumeAtMs);
       if (nextAtMs >= untilMs) {
@@ -59,7 +64,7 @@ export class ClosedLoop {
         return holds();
       }
       this.nowMs = nextAtMs;
-      while ((this.#inFlight[0]?.endsAtMs ?? untilMs) <= this.nowMs) this.#end();
+      while ((this.#attempts[0]?.endsAtMs ?? untilMs) <= this.nowMs) this.#end();
     }
   }
 
@@ -67,45 +72,62 @@ export class ClosedLoop {
     this.runUntil(() => false, ms);
   }
 
-  /** Starts what may start. Answers how long the rest must wait for the pace, if for that. */
+  /** Starts what may start. Returns how long the pace blocks the next attempt, if the pace does. */
   #start(): number | undefined {
-    while (this.inFlight < Math.min(this.#algorithm.limit, this.demand)) {
-      const pauseMs = this.#algorithm.pauseMs(this.nowMs);
-      if (pauseMs > 0) return pauseMs;
-      const inFlightAtStart = this.inFlight + 1;
-      this.#algorithm.onStart(this.nowMs, inFlightAtStart);
-      this.starts.push({ atMs: this.nowMs, inFlight: inFlightAtStart });
-      const answer = this.peer(this.nowMs, inFlightAtStart);
-      this.#add({
-        ...answer,
-        startedAtMs: this.nowMs,
-        endsAtMs: this.nowMs + answer.afterMs,
-        inFlightAtStart,
-      });
+    const algorithm = this.#algorithm;
+    while (this.inFlight < this.demand) {
+      const { limit } = algorithm;
+      this.#nextWeight ??= this.weigh();
+      const weight = this.#nextWeight;
+      if (this.inFlight > 0 && this.inFlight + weight > limit) {
+        if (this.inFlight < limit) algorithm.onBlocked?.(this.nowMs);
+        return undefined;
+      }
+      const pauseMs = algorithm.pauseMs(this.nowMs);
+      if (pauseMs > 0) {
+        algorithm.onBlocked?.(this.nowMs);
+        return pauseMs;
+      }
+      this.#nextWeight = undefined;
+      this.#startOne(weight);
     }
     return undefined;
   }
 
+  #startOne(weight: number): void {
+    const startedAtMs = this.nowMs;
+    this.inFlight += weight;
+    const inFlightAtStart = this.inFlight;
+    this.#algorithm.onStart(startedAtMs, inFlightAtStart, weight);
+    this.starts.push({ atMs: startedAtMs, inFlight: inFlightAtStart });
+    const answer = this.peer(startedAtMs, inFlightAtStart, weight);
+    const endsAtMs = startedAtMs + answer.afterMs;
+    this.#add({ ...answer, startedAtMs, endsAtMs, inFlightAtStart, weight });
+  }
+
   #add(attempt: Attempt): void {
-    let [low, high] = [0, this.#inFlight.length];
+    let [low, high] = [0, this.#attempts.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      const other = this.#inFlight[middle];
+      const other = this.#attempts[middle];
       if (other !== undefined && other.endsAtMs <= attempt.endsAtMs) low = middle + 1;
       else high = middle;
     }
-    this.#inFlight.splice(low, 0, attempt);
+    this.#attempts.splice(low, 0, attempt);
   }
 
   #end(): void {
-    const ended = this.#inFlight.shift();
+    const ended = this.#attempts.shift();
     if (ended === undefined) return;
-    const { startedAtMs, outcome, inFlightAtStart } = ended;
+    const { startedAtMs, outcome, inFlightAtStart, weight } = ended;
+    this.inFlight -= weight;
+    if (outcome === "ok") this.served += weight;
     const { inFlight, nowMs: endedAtMs } = this;
     const decision = this.#algorithm.onEnd({
       startedAtMs,
       endedAtMs,
       outcome,
+      weight,
       inFlightAtStart,
       inFlight,
     });

@@ -5,30 +5,32 @@ import { describe, expect, test } from "vitest";
 import type { LimitAlgorithm, LimitDecision } from "../src/concurrency/algorithm.ts";
 import type { Outcome } from "../src/concurrency/outcome.ts";
 import { SeededRandom } from "../src/random.ts";
+import { ClosedLoop } from "./closed-loop.ts";
 
-/** What is promised of an algorithm that is made by `create`. */
+/** An algorithm and its bounds. */
 export interface LimitContract {
   readonly create: () => LimitAlgorithm;
-  readonly limitMax: number;
+  readonly maxLimit: number;
   readonly pauseMaxMs: number;
 }
 
 const HOUR_MS = 3_600_000;
-/** Differences of instants are no more exact. */
+/** Relative error of a difference of instants. */
 const ROUNDING = 1 + 1e-9;
-/** Eight bytes of each end kept would be twice what may be found. */
-const LONG_RUN = 100_000;
-const LEAK_MAX_BYTES = 400_000;
+/** Ends of a long run, and the bytes that it may leave: half of 8 bytes for each end. */
+const LONG_RUN = 40_000;
+const LEAK_MAX_BYTES = 160_000;
 
 const outcome = fc.constantFrom<Outcome>("ok", "ok", "busy", "failed", "ignored");
 
-/** Anything that can happen, in any order: it need not make sense. */
+/** Anything that can happen, in any order, sensible or not. */
 const step = fc.oneof(
   fc.record({
     kind: fc.constant("start" as const),
     weight: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 500 })),
   }),
   fc.record({ kind: fc.constant("end" as const), which: fc.nat(), outcome }),
+  fc.constant({ kind: "blocked" as const }),
   fc.record({
     kind: fc.constant("wait" as const),
     ms: fc.oneof(
@@ -40,14 +42,14 @@ const step = fc.oneof(
   }),
 );
 
-/** A time for which a peer behaves in one way: long enough for an algorithm to settle. */
+/** A stretch of time in which a peer behaves in one way, long enough for an algorithm to settle. */
 const stretch = fc.record({
   attempts: fc.nat(400),
-  /** Of the limit, also beyond it. */
+  /** In flight ÷ limit; above 1 the limit is exceeded by force. */
   load: fc.constantFrom(0.3, 1, 1, 1, 1.4, 3),
   rttMs: fc.constantFrom(0, 0.25, 40, 1000, HOUR_MS),
   jitter: fc.constantFrom(0, 0.05, 1, 20),
-  /** Slower with every one more in flight. */
+  /** Relative slowdown for each unit in flight. */
   slope: fc.constantFrom(0, 0, 0.1),
   lostShare: fc.constantFrom(0, 0, 0.01, 0.3, 1),
   lostAbove: fc.constantFrom(3, 20, 1000),
@@ -64,17 +66,20 @@ interface Started {
   readonly weight: number;
 }
 
-/** Tells an algorithm what happens as a limiter would, and notes what is not as promised. */
+/** Reports to an algorithm as a limiter would, and notes the first broken promise. */
 class Watched {
-  /** The first thing that was not as promised. */
   problem: string | undefined;
-  readonly trace: (LimitDecision | number | undefined)[] = [];
+  readonly trace: (LimitDecision | undefined)[] = [];
   nowMs = 0;
   inFlight = 0;
   readonly #contract: LimitContract;
   readonly #algorithm: LimitAlgorithm;
 
-  constructor(contract: LimitContract) {
+  readonly #questions: number;
+
+  /** `questions`: how often limit and pause are asked for after each step. */
+  constructor(contract: LimitContract, questions = 1) {
+    this.#questions = questions;
     this.#contract = contract;
     this.#algorithm = contract.create();
     this.#check();
@@ -89,9 +94,14 @@ class Watched {
     this.#check();
   }
 
+  blocked(): void {
+    this.#algorithm.onBlocked?.(this.nowMs);
+    this.#check();
+  }
+
   start(weight: number): Started {
     this.inFlight += weight;
-    this.#algorithm.onStart(this.nowMs, this.inFlight);
+    this.#algorithm.onStart(this.nowMs, this.inFlight, weight);
     this.#check();
     return { startedAtMs: this.nowMs, inFlightAtStart: this.inFlight, weight };
   }
@@ -103,10 +113,11 @@ class Watched {
       startedAtMs,
       endedAtMs: this.nowMs,
       outcome: how,
+      weight,
       inFlightAtStart,
       inFlight: this.inFlight,
     });
-    this.trace.push(decision, this.#algorithm.limit, this.#algorithm.pauseMs(this.nowMs));
+    this.trace.push(decision);
     this.#check();
     if (decision === undefined) return;
     if (decision.limitBefore !== limitBefore || decision.limit !== this.#algorithm.limit)
@@ -117,9 +128,13 @@ class Watched {
   }
 
   #check(): void {
-    const { limitMax, pauseMaxMs } = this.#contract;
+    for (let left = this.#questions; left > 0; left--) this.#ask();
+  }
+
+  #ask(): void {
+    const { maxLimit, pauseMaxMs } = this.#contract;
     const { limit } = this.#algorithm;
-    if (!Number.isInteger(limit) || limit < 1 || limit > limitMax)
+    if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
       this.problem ??= `the limit is ${limit}`;
     const pauseMs = this.#algorithm.pauseMs(this.nowMs);
     if (!(pauseMs >= 0 && pauseMs <= ROUNDING * pauseMaxMs))
@@ -127,11 +142,12 @@ class Watched {
   }
 }
 
-function follow(contract: LimitContract, steps: readonly Step[]): Watched {
-  const watched = new Watched(contract);
+function follow(contract: LimitContract, steps: readonly Step[], questions = 1): Watched {
+  const watched = new Watched(contract, questions);
   const under: Started[] = [];
   for (const each of steps) {
     if (each.kind === "wait") watched.wait(each.ms);
+    else if (each.kind === "blocked") watched.blocked();
     else if (each.kind === "start") under.push(watched.start(each.weight));
     else {
       const [ended] = under.splice(each.which % Math.max(1, under.length), 1);
@@ -141,7 +157,7 @@ function follow(contract: LimitContract, steps: readonly Step[]): Watched {
   return watched;
 }
 
-/** Keeps about so many in flight as the load says, and ends the first that is due. */
+/** Keeps about `load × limit` in flight, and ends the first attempt that is due. */
 function live(watched: Watched, stretches: readonly Stretch[], seed: number): void {
   const random = new SeededRandom(seed);
   const under: (Started & { readonly dueAtMs: number; readonly how: Outcome })[] = [];
@@ -155,6 +171,7 @@ function live(watched: Watched, stretches: readonly Stretch[], seed: number): vo
         const dueAtMs = watched.nowMs + each.rttMs * noise * slower;
         under.push({ ...started, dueAtMs, how: outcomeOf(each, started, random) });
       }
+      watched.blocked();
       under.sort((a, b) => a.dueAtMs - b.dueAtMs);
       const first = under.shift();
       if (first === undefined) continue;
@@ -170,26 +187,40 @@ function outcomeOf(during: Stretch, started: Started, random: SeededRandom): Out
   return random.next() < during.lostShare ? "failed" : "ok";
 }
 
-/** Bytes in use once nothing is left to collect. */
+/** Bytes in use after garbage collection. */
 function heapBytes(): number {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();
   return process.memoryUsage().heapUsed;
 }
 
-/** What `LimitAlgorithm` promises of every algorithm, whatever it makes of what it sees. */
+/** Relative throughput in weight units, against attempts of weight 1, that a heavier load reaches. */
+const WEIGHTED_MIN = 0.75;
+const WEIGHTED_MS = 8000;
+
+/** The limit that is found, and the weight that is served, at a peer without a limit. */
+function runWeighted({ create }: LimitContract, weights: readonly number[]) {
+  const random = new SeededRandom(1);
+  const algorithm = create();
+  const loop = new ClosedLoop(algorithm, () => ({ afterMs: 100, outcome: "ok" }));
+  loop.weigh = () => weights[Math.floor(random.next() * weights.length)] ?? 1;
+  loop.run(WEIGHTED_MS);
+  return { limit: algorithm.limit, served: loop.served };
+}
+
+/** What `LimitAlgorithm` promises of every algorithm, whatever it decides. */
 export function keepsLimitContract(name: string, contract: LimitContract): void {
-  const { limitMax, pauseMaxMs } = contract;
+  const { maxLimit, pauseMaxMs } = contract;
   const seed = fc.nat();
 
   describe(`${name} keeps the contract of a limit`, () => {
-    test(`whole, from 1 to ${limitMax}, no pause above ${pauseMaxMs} ms, whatever happens`, () => {
+    test(`whole, from 1 to ${maxLimit}, no pause above ${pauseMaxMs} ms, whatever happens`, () => {
       const steps = fc.array(step, { maxLength: 300, size: "max" });
       fc.assert(
         fc.property(steps, (all) => {
           expect(follow(contract, all).problem).toBeUndefined();
         }),
-        { numRuns: 200 },
+        { numRuns: 100 },
       );
     });
 
@@ -205,7 +236,33 @@ export function keepsLimitContract(name: string, contract: LimitContract): void 
       );
     });
 
-    test("the same happenings lead to the same decisions", () => {
+    test.each([[[2]], [[3]], [[5]], [[1, 2, 3, 5]], [[1, 8]]])(
+      "with weights of %j it grows and serves as with weights of 1",
+      (weights) => {
+        const [light, heavy] = [runWeighted(contract, [1]), runWeighted(contract, weights)];
+        expect(Math.min(light.limit, heavy.limit)).toBeGreaterThan(0.9 * maxLimit);
+        expect(heavy.served).toBeGreaterThan(WEIGHTED_MIN * light.served);
+      },
+    );
+
+    test("asking changes nothing: decisions are the same however often it is asked", () => {
+      const steps = fc.array(step, { maxLength: 300, size: "max" });
+      const stretches = fc.array(stretch, { minLength: 1, maxLength: 4 });
+      fc.assert(
+        fc.property(steps, stretches, seed, fc.integer({ min: 1, max: 5 }), (...all) => {
+          const [anything, sensible, drawn, questions] = all;
+          const traces = [0, questions].map((asked) => {
+            const watched = new Watched(contract, asked);
+            live(watched, sensible, drawn);
+            return [...follow(contract, anything, asked).trace, ...watched.trace];
+          });
+          expect(traces[1]).toEqual(traces[0]);
+        }),
+        { numRuns: 15 },
+      );
+    });
+
+    test("the same events lead to the same decisions", () => {
       const stretches = fc.array(stretch, { minLength: 1, maxLength: 4 });
       fc.assert(
         fc.property(stretches, seed, (all, drawn) => {
@@ -225,10 +282,10 @@ export function keepsLimitContract(name: string, contract: LimitContract): void 
         for (let left = ends; left > 0; left--) {
           const startedAtMs = nowMs;
           const { limit } = algorithm;
-          algorithm.onStart(startedAtMs, limit);
+          algorithm.onStart(startedAtMs, limit, 1);
           nowMs += 50 + 100 * random.next();
           const how = random.next() < 0.001 ? "busy" : "ok";
-          const atStart = { startedAtMs, inFlightAtStart: limit };
+          const atStart = { startedAtMs, inFlightAtStart: limit, weight: 1 };
           algorithm.onEnd({ ...atStart, endedAtMs: nowMs, outcome: how, inFlight: limit - 1 });
         }
       };

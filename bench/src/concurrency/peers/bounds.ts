@@ -2,10 +2,10 @@ import type { LimitBounds } from "@sluice/core";
 
 /** Bounds of a peer that also has a least limit to set. */
 export interface PeerBounds extends LimitBounds {
-  readonly limitMin: number;
+  readonly minLimit: number;
 }
 
 /** `limit`, or the bound that it is beyond. */
-export function clampLimit(limit: number, { limitMin, limitMax }: PeerBounds): number {
-  return Math.max(limitMin, Math.min(limitMax, limit));
+export function clampLimit(limit: number, { minLimit, maxLimit }: PeerBounds): number {
+  return Math.max(minLimit, Math.min(maxLimit, limit));
 }

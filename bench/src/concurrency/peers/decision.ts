@@ -1,9 +1,9 @@
-import type { LimitCause, LimitDecision, Outcome, Sample } from "@sluice/core";
+import type { LimitCause, LimitDecision, Outcome, EndedAttempt } from "@sluice/core";
 
 /** Least round trip that counts, since the formulas divide by it. */
 const RTT_MIN_MS = 0.001;
 
-export function rttMsOf({ startedAtMs, endedAtMs }: Sample): number {
+export function rttMsOf({ startedAtMs, endedAtMs }: EndedAttempt): number {
   return Math.max(RTT_MIN_MS, endedAtMs - startedAtMs);
 }
 

@@ -1,4 +1,4 @@
-import type { LimitAlgorithm, LimitDecision, Random, Sample } from "@sluice/core";
+import type { LimitAlgorithm, LimitDecision, Random, EndedAttempt } from "@sluice/core";
 import { clampLimit } from "./bounds.ts";
 import type { PeerBounds } from "./bounds.ts";
 import { decided, rttMsOf } from "./decision.ts";
@@ -29,7 +29,7 @@ export class EnvoyGradientLimit implements LimitAlgorithm {
 
   constructor(random: Random, bounds: Partial<PeerBounds> = {}) {
     this.#random = random;
-    this.#bounds = { initialLimit: 3, limitMin: 3, limitMax: 1000, ...bounds };
+    this.#bounds = { initialLimit: 3, minLimit: 3, maxLimit: 1000, ...bounds };
     this.#limit = clampLimit(this.#bounds.initialLimit, this.#bounds);
     this.#limitAfterPin = this.#limit;
   }
@@ -46,7 +46,7 @@ export class EnvoyGradientLimit implements LimitAlgorithm {
     // It looks at answers only.
   }
 
-  onEnd(sample: Sample): LimitDecision | undefined {
+  onEnd(sample: EndedAttempt): LimitDecision | undefined {
     const { startedAtMs, endedAtMs, outcome } = sample;
     // Without an answer there is no sample; and what began before the pin met a higher limit.
     if (outcome === "ignored" || outcome === "failed" || startedAtMs < this.#pinnedAtMs)
@@ -67,8 +67,8 @@ export class EnvoyGradientLimit implements LimitAlgorithm {
     const gradient = Math.max(0.5, Math.min(2, (TOLERANCE * this.#minRttMs) / rttMs));
     const scaled = limitBefore * gradient;
     this.#limit = clampLimit(Math.floor(scaled + Math.sqrt(scaled)), this.#bounds);
-    const { limitMin } = this.#bounds;
-    const isAtMin = limitBefore === limitMin && this.#limit === limitMin;
+    const { minLimit } = this.#bounds;
+    const isAtMin = limitBefore === minLimit && this.#limit === minLimit;
     this.#updatesAtMin = isAtMin ? this.#updatesAtMin + 1 : 0;
     if (this.#updatesAtMin >= UPDATES_AT_MIN_MAX) return this.#pin(nowMs);
     return decided({ limitBefore, limit: this.#limit, rttMs });

@@ -1,4 +1,4 @@
-import type { LimitAlgorithm, LimitDecision, Sample } from "@sluice/core";
+import type { LimitAlgorithm, LimitDecision, EndedAttempt } from "@sluice/core";
 import { clampLimit } from "./bounds.ts";
 import type { PeerBounds } from "./bounds.ts";
 import { CorrelationWindow } from "./correlation-window.ts";
@@ -30,7 +30,7 @@ export class FailsafeGoLimit implements LimitAlgorithm {
   #nextUpdateAtMs = 0;
 
   constructor(bounds: Partial<PeerBounds> = {}) {
-    this.#bounds = { initialLimit: 20, limitMin: 1, limitMax: 200, ...bounds };
+    this.#bounds = { initialLimit: 20, minLimit: 1, maxLimit: 200, ...bounds };
     this.#limit = clampLimit(this.#bounds.initialLimit, this.#bounds);
   }
 
@@ -46,7 +46,7 @@ export class FailsafeGoLimit implements LimitAlgorithm {
     // It looks at answers only.
   }
 
-  onEnd(sample: Sample): LimitDecision | undefined {
+  onEnd(sample: EndedAttempt): LimitDecision | undefined {
     const { endedAtMs, outcome, inFlightAtStart, inFlight } = sample;
     if (outcome === "ignored") return undefined;
     const rttMs = rttMsOf(sample);

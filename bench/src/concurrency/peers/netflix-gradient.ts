@@ -1,4 +1,4 @@
-import type { LimitAlgorithm, LimitDecision, Random, Sample } from "@sluice/core";
+import type { LimitAlgorithm, LimitDecision, Random, EndedAttempt } from "@sluice/core";
 import { clampLimit } from "./bounds.ts";
 import type { PeerBounds } from "./bounds.ts";
 import { decided, isDrop, rttMsOf } from "./decision.ts";
@@ -20,7 +20,7 @@ export class NetflixGradientLimit implements LimitAlgorithm {
 
   constructor(random: Random, bounds: Partial<PeerBounds> = {}) {
     this.#random = random;
-    this.#bounds = { initialLimit: 50, limitMin: 1, limitMax: 1000, ...bounds };
+    this.#bounds = { initialLimit: 50, minLimit: 1, maxLimit: 1000, ...bounds };
     this.#limit = clampLimit(this.#bounds.initialLimit, this.#bounds);
     this.#samplesUntilProbe = this.#drawProbe();
   }
@@ -37,7 +37,7 @@ export class NetflixGradientLimit implements LimitAlgorithm {
     // It looks at answers only.
   }
 
-  onEnd(sample: Sample): LimitDecision | undefined {
+  onEnd(sample: EndedAttempt): LimitDecision | undefined {
     const { outcome } = sample;
     if (outcome === "ignored") return undefined;
     const limitBefore = this.limit;
@@ -58,7 +58,7 @@ export class NetflixGradientLimit implements LimitAlgorithm {
     return decided({ limitBefore, limit: this.limit, rttMs, drop: outcome });
   }
 
-  #target({ outcome, inFlightAtStart }: Sample, unqueued: number, queue: number): number {
+  #target({ outcome, inFlightAtStart }: EndedAttempt, unqueued: number, queue: number): number {
     if (isDrop(outcome)) return this.#limit * BACK_OFF;
     if (inFlightAtStart < this.#limit / 2) return this.#limit;
     return this.#limit * Math.max(0.5, Math.min(1, TOLERANCE * unqueued)) + queue;

@@ -1,4 +1,4 @@
-import type { LimitAlgorithm, LimitDecision, Sample } from "@sluice/core";
+import type { LimitAlgorithm, LimitDecision, EndedAttempt } from "@sluice/core";
 import { clampLimit } from "./bounds.ts";
 import type { PeerBounds } from "./bounds.ts";
 import { decided, rttMsOf } from "./decision.ts";
@@ -18,7 +18,7 @@ export class NetflixGradient2Limit implements LimitAlgorithm {
   #limit: number;
 
   constructor(bounds: Partial<PeerBounds> = {}) {
-    this.#bounds = { initialLimit: 20, limitMin: 20, limitMax: 200, ...bounds };
+    this.#bounds = { initialLimit: 20, minLimit: 20, maxLimit: 200, ...bounds };
     this.#limit = clampLimit(this.#bounds.initialLimit, this.#bounds);
   }
 
@@ -34,7 +34,7 @@ export class NetflixGradient2Limit implements LimitAlgorithm {
     // It looks at answers only.
   }
 
-  onEnd(sample: Sample): LimitDecision | undefined {
+  onEnd(sample: EndedAttempt): LimitDecision | undefined {
     if (sample.outcome === "ignored") return undefined;
     const limitBefore = this.limit;
     const rttMs = rttMsOf(sample);

@@ -1,4 +1,4 @@
-import type { LimitAlgorithm, LimitDecision, Random, Sample } from "@sluice/core";
+import type { LimitAlgorithm, LimitDecision, Random, EndedAttempt } from "@sluice/core";
 import { clampLimit } from "./bounds.ts";
 import type { PeerBounds } from "./bounds.ts";
 import { decided, isDrop, rttMsOf } from "./decision.ts";
@@ -21,7 +21,7 @@ export class NetflixVegasLimit implements LimitAlgorithm {
 
   constructor(random: Random, bounds: Partial<PeerBounds> = {}) {
     this.#random = random;
-    this.#bounds = { initialLimit: 20, limitMin: 1, limitMax: 1000, ...bounds };
+    this.#bounds = { initialLimit: 20, minLimit: 1, maxLimit: 1000, ...bounds };
     this.#limit = clampLimit(this.#bounds.initialLimit, this.#bounds);
     this.#answersPerUnit = this.#drawAnswersPerUnit();
   }
@@ -38,7 +38,7 @@ export class NetflixVegasLimit implements LimitAlgorithm {
     // It looks at answers only.
   }
 
-  onEnd(sample: Sample): LimitDecision | undefined {
+  onEnd(sample: EndedAttempt): LimitDecision | undefined {
     const { outcome } = sample;
     if (outcome === "ignored") return undefined;
     const rttMs = rttMsOf(sample);
@@ -61,7 +61,7 @@ export class NetflixVegasLimit implements LimitAlgorithm {
     return decided({ limitBefore, limit: this.#limit, rttMs, drop: outcome });
   }
 
-  #change({ outcome, inFlightAtStart }: Sample, unqueued: number): number {
+  #change({ outcome, inFlightAtStart }: EndedAttempt, unqueued: number): number {
     const step = logStep(this.#limit);
     if (isDrop(outcome)) return -step;
     if (inFlightAtStart * 2 < this.#limit) return 0;

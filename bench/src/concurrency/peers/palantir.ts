@@ -1,4 +1,4 @@
-import type { LimitAlgorithm, LimitDecision, Sample } from "@sluice/core";
+import type { LimitAlgorithm, LimitDecision, EndedAttempt } from "@sluice/core";
 import { clampLimit } from "./bounds.ts";
 import type { PeerBounds } from "./bounds.ts";
 import { decided, isDrop, rttMsOf } from "./decision.ts";
@@ -15,7 +15,7 @@ export class PalantirLimit implements LimitAlgorithm {
   #limit: number;
 
   constructor(bounds: Partial<PeerBounds> = {}) {
-    this.#bounds = { initialLimit: 20, limitMin: 1, limitMax: 1_000_000, ...bounds };
+    this.#bounds = { initialLimit: 20, minLimit: 1, maxLimit: 1_000_000, ...bounds };
     this.#limit = clampLimit(this.#bounds.initialLimit, this.#bounds);
   }
 
@@ -31,7 +31,7 @@ export class PalantirLimit implements LimitAlgorithm {
     // It looks at answers only.
   }
 
-  onEnd(sample: Sample): LimitDecision | undefined {
+  onEnd(sample: EndedAttempt): LimitDecision | undefined {
     const { outcome, inFlightAtStart } = sample;
     if (outcome === "ignored") return undefined;
     const limitBefore = this.limit;

@@ -20,12 +20,12 @@ export interface Peer {
 }
 
 /** All of them free to go from 1 to 200, so that no bound decides. */
-export const PEERS: readonly Peer[] = peersWithin({ limitMin: 1, limitMax: 200 });
+export const PEERS: readonly Peer[] = peersWithin({ minLimit: 1, maxLimit: 200 });
 
 /** The same with the bounds that each has if nobody sets any. */
 export const PEERS_AS_SHIPPED: readonly Peer[] = peersWithin({});
 
-function peersWithin(bounds: Partial<Pick<PeerBounds, "limitMin" | "limitMax">>): readonly Peer[] {
+function peersWithin(bounds: Partial<Pick<PeerBounds, "minLimit" | "maxLimit">>): readonly Peer[] {
   const perAttempt = (name: string, create: Peer["create"]): Peer => ({
     name,
     layering: "per-attempt",

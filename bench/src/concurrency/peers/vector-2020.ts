@@ -1,4 +1,4 @@
-import type { LimitAlgorithm, LimitBounds, LimitDecision, Sample } from "@sluice/core";
+import type { LimitAlgorithm, LimitBounds, LimitDecision, EndedAttempt } from "@sluice/core";
 import { Ewma } from "@sluice/core/internal";
 import { decided, isDrop, rttMsOf } from "./decision.ts";
 
@@ -10,18 +10,18 @@ import { decided, isDrop, rttMsOf } from "./decision.ts";
  * Defaults: starts at 1, at most 200.
  */
 export class Vector2020Limit implements LimitAlgorithm {
-  readonly #limitMax: number;
+  readonly #maxLimit: number;
   readonly #past = new Ewma(EWMA_ALPHA);
   #limit: number;
   #windowSumMs = 0;
   #windowCount = 0;
   #nextUpdateAtMs = 0;
   #reachedLimit = false;
-  #drop: Sample["outcome"] | undefined;
+  #drop: EndedAttempt["outcome"] | undefined;
 
-  constructor({ initialLimit = 1, limitMax = 200 }: Partial<LimitBounds> = {}) {
+  constructor({ initialLimit = 1, maxLimit = 200 }: Partial<LimitBounds> = {}) {
     this.#limit = initialLimit;
-    this.#limitMax = limitMax;
+    this.#maxLimit = maxLimit;
   }
 
   get limit(): number {
@@ -36,7 +36,7 @@ export class Vector2020Limit implements LimitAlgorithm {
     if (inFlight >= this.#limit) this.#reachedLimit = true;
   }
 
-  onEnd(sample: Sample): LimitDecision | undefined {
+  onEnd(sample: EndedAttempt): LimitDecision | undefined {
     const { endedAtMs, outcome } = sample;
     if (outcome === "ignored") return undefined;
     if (isDrop(outcome)) this.#drop = outcome;
@@ -66,7 +66,7 @@ export class Vector2020Limit implements LimitAlgorithm {
     const limit = this.#limit;
     if (this.#drop !== undefined || windowMs >= pastMs * (1 + TOLERANCE))
       return limit - Math.floor(limit / 2);
-    return limit < this.#limitMax && this.#reachedLimit && windowMs <= pastMs ? limit + 1 : limit;
+    return limit < this.#maxLimit && this.#reachedLimit && windowMs <= pastMs ? limit + 1 : limit;
   }
 }
 

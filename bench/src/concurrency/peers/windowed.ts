@@ -1,4 +1,4 @@
-import type { LimitAlgorithm, LimitDecision, Outcome, Sample } from "@sluice/core";
+import type { LimitAlgorithm, LimitDecision, Outcome, EndedAttempt } from "@sluice/core";
 import { isDrop } from "./decision.ts";
 
 /**
@@ -26,11 +26,11 @@ export class WindowedLimit implements LimitAlgorithm {
     return this.#algorithm.pauseMs(nowMs);
   }
 
-  onStart(nowMs: number, inFlight: number): void {
-    this.#algorithm.onStart(nowMs, inFlight);
+  onStart(nowMs: number, inFlight: number, weight: number): void {
+    this.#algorithm.onStart(nowMs, inFlight, weight);
   }
 
-  onEnd(sample: Sample): LimitDecision | undefined {
+  onEnd(sample: EndedAttempt): LimitDecision | undefined {
     const { startedAtMs, endedAtMs, outcome, inFlightAtStart } = sample;
     const rttMs = endedAtMs - startedAtMs;
     if (outcome === "ignored" || rttMs < RTT_MIN_MS) return undefined;
@@ -39,7 +39,7 @@ export class WindowedLimit implements LimitAlgorithm {
     this.#inFlightMax = Math.max(this.#inFlightMax, inFlightAtStart);
     if (isDrop(outcome)) this.#outcome = outcome;
     if (endedAtMs <= this.#nextUpdateAtMs) return undefined;
-    const whole: Sample = {
+    const whole: EndedAttempt = {
       ...sample,
       startedAtMs: endedAtMs - this.#sumMs / this.#count,
       outcome: this.#outcome,

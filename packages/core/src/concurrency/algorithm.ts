@@ -1,19 +1,21 @@
 import type { Outcome } from "./outcome.ts";
 
-/** One attempt that has ended. */
-export interface Sample {
+/** An attempt that has ended. Weights and numbers in flight are in the same unit: permits. */
+export interface EndedAttempt {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly outcome: Outcome;
-  /** In flight when it started, itself included. */
+  /** Permits that the attempt held. */
+  readonly weight: number;
+  /** In flight when the attempt started, its own weight included. */
   readonly inFlightAtStart: number;
   /** Still in flight after it ended. */
   readonly inFlight: number;
 }
 
 /**
- * Why a limit is what it is after a decision. `start`, `room` and `probe` grow it, `busy`, `failed`
- * and `slower` shrink it, `drain` lowers it for a moment to see the peer without a queue; `idle`
+ * Why a limit is what it is after a decision. `start`, `room` and `probe` grow it; `busy`, `failed`
+ * and `slower` shrink it; `drain` lowers it for a moment to measure the peer without a queue; `idle`
  * and `steady` leave it.
  */
 export type LimitCause =
@@ -27,7 +29,7 @@ export type LimitCause =
   | "idle"
   | "steady";
 
-/** What an algorithm made of what it saw. */
+/** What an algorithm decided, and why. */
 export interface LimitDecision {
   readonly limit: number;
   readonly limitBefore: number;
@@ -39,26 +41,41 @@ export interface LimitDecision {
 }
 
 /**
- * Finds how much a peer can take: attempts in, a limit out. It waits for nothing and starts
- * nothing. Every instant comes in, from one clock.
+ * Finds how much a peer can take: attempts in, a limit out. An algorithm never waits and never starts
+ * anything. Every instant is passed in, from one clock.
  *
- * `min` ≤ limit ≤ `max` always, whatever comes in; an attempt is announced to `onStart` once and
- * to `onEnd` once.
+ * `limit` and `pauseMs` are questions: asked or not, later decisions stay the same. Each attempt is
+ * reported to `onStart` once and to `onEnd` once.
  */
 export interface LimitAlgorithm {
-  /** Attempts that may be in flight at once: whole, at least 1. May fall below what is in flight. */
+  /** Weight that may be in flight at once: whole, at least 1. May fall below what is in flight. */
   readonly limit: number;
-  /** How long no further attempt may start, whatever is free. 0 unless the peer limits the rate. */
+  /** How long no attempt may start, whatever is free, in ms. 0 unless the peer limits a rate. */
   pauseMs(nowMs: number): number;
-  /** An attempt starts; `inFlight` counts it. */
-  onStart(nowMs: number, inFlight: number): void;
-  /** An attempt has ended. Answers if that led to a decision, also to one that left the limit. */
-  onEnd(sample: Sample): LimitDecision | undefined;
+  /** An attempt of `weight` starts; `inFlight` includes it. */
+  onStart(nowMs: number, inFlight: number, weight: number): void;
+  /**
+   * An attempt could not start although less than `limit` is in flight: it weighs more than what is
+   * free, or `pauseMs` is above 0. Algorithms that grow only when their limit was reached count this
+   * as reached; with weights above 1 a limit is seldom filled exactly.
+   */
+  onBlocked?(nowMs: number): void;
+  /** An attempt has ended. Returns the decision that followed, also one that left the limit. */
+  onEnd(attempt: EndedAttempt): LimitDecision | undefined;
 }
 
-/** Bounds that every adaptive algorithm keeps to. */
+/** Bounds of an adaptive limit. */
 export interface LimitBounds {
-  /** Where the limit starts. */
+  /**
+   * The limit before anything was measured.
+   *
+   * @default 1
+   */
   readonly initialLimit: number;
-  readonly limitMax: number;
+  /**
+   * The limit never grows beyond this.
+   *
+   * @default 200
+   */
+  readonly maxLimit: number;
 }

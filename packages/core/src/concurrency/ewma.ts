@@ -1,11 +1,14 @@
 import { requireNumber } from "../errors.ts";
 
-/** A moving mean and variance in which each value weighs `alpha` and all before it the rest. */
+/**
+ * Exponentially weighted moving mean and variance: `mean ← mean + alpha × (value − mean)`.
+ */
 export class Ewma {
   readonly #alpha: number = 0;
   #mean: number | undefined;
   #variance = 0;
 
+  /** `alpha`: weight of the newest value, from 0 to 1. Raised, the mean follows faster and is noisier. */
   constructor(alpha: number) {
     requireNumber("alpha", alpha, 0, 1);
     this.#alpha = alpha;

@@ -1,9 +1,9 @@
 /**
  * How an attempt ended, as far as the peer's capacity is concerned.
  *
- * - `ok`: it was served; its time counts.
- * - `busy`: the peer refused it for its load; its time says nothing of service.
- * - `failed`: it broke or timed out; so it may be load, and is counted as that.
- * - `ignored`: it tells nothing, such as an attempt that the caller gave up.
+ * - `ok`: the peer served it; its round trip counts.
+ * - `busy`: the peer refused it because of load; its round trip says nothing about service.
+ * - `failed`: it broke or timed out. Load may be the cause, so it counts as a loss like `busy`.
+ * - `ignored`: it says nothing about the peer, such as an attempt that the caller cancelled.
  */
 export type Outcome = "ok" | "busy" | "failed" | "ignored";

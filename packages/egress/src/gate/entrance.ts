@@ -81,9 +81,10 @@ export class Entrance implements PlaceKeeper {
     this.#quotaPace = new QuotaPace(timer.now());
     this.alarms = new Alarms(timer);
     this.#lineAlarm = new LineAlarm((nowMs) => this.handOver(nowMs));
-    this.#limiter = new ConcurrencyLimiter(timer, algorithm, {
+    this.#limiter = new ConcurrencyLimiter(algorithm, {
+      clock: timer,
       maxWaiting,
-      door: (weight, nowMs) => this.#admit(weight, nowMs),
+      admit: (weight, nowMs) => this.#admit(weight, nowMs),
       onDecision,
     });
   }
@@ -166,8 +167,10 @@ export class Entrance implements PlaceKeeper {
    */
   wait(call: Call, nowMs: number, arrival: Arrival): boolean {
     const place = new Place(this, call, arrival);
-    const turnedAway = this.#limiter.wait(place);
-    if (turnedAway !== place) {
+    place.sinceMs = nowMs;
+    const turnedAway = this.#limiter.wait(place, nowMs);
+    // It may have been admitted at once.
+    if (place.link !== undefined) {
       this.#waitingWeight += place.weight;
       place.attach(nowMs);
     }

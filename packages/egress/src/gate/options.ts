@@ -35,10 +35,18 @@ export type Classify = (settled: Settled) => Verdict | undefined;
 export interface AdaptiveOptions {
   /** `sluice` unless given. */
   readonly algorithm?: "sluice" | "vector" | "rfc";
-  /** Where the limit starts; 1 unless given. */
+  /**
+   * The limit before anything was measured.
+   *
+   * @default 1
+   */
   readonly initialLimit?: number;
-  /** 200 unless given. */
-  readonly limitMax?: number;
+  /**
+   * The limit never grows beyond this.
+   *
+   * @default 200
+   */
+  readonly maxLimit?: number;
 }
 
 /** Calls in flight at once: found by itself, a number, or not limited. */
@@ -101,7 +109,7 @@ const RUNTIME_KEYS: ReadonlySet<string> = new Set([
 const ADAPTIVE_KEYS: ReadonlySet<string> = new Set([
   "algorithm",
   "initialLimit",
-  "limitMax",
+  "maxLimit",
 ] satisfies (keyof AdaptiveOptions)[]);
 
 const BUSY_KEYS: ReadonlySet<string> = new Set(["rule", "recover"] satisfies (keyof Omit<
@@ -178,7 +186,7 @@ function adaptiveOf(options: AdaptiveOptions, random: Random): LimitAlgorithm {
   const { algorithm = "sluice", ...bounds } = options;
   switch (algorithm) {
     case "sluice":
-      return new SluiceLimit(random, bounds);
+      return new SluiceLimit({ ...bounds, random });
     case "vector":
       return new VectorLimit(bounds);
     case "rfc":

@@ -36,7 +36,7 @@ export class Place implements PermitWaiter, Sleeper {
   readonly #deadlineAtMs: number | undefined;
   readonly #signal: AbortSignal | undefined;
   isAttached = false;
-  spot: Waiter["spot"];
+  link: Waiter["link"];
   place: number | undefined;
 
   constructor(keeper: PlaceKeeper, call: Call, arrival: Arrival) {
@@ -70,8 +70,10 @@ export class Place implements PermitWaiter, Sleeper {
   }
 
   onPermit(permit: Permit): void {
-    this.detach();
-    this.#keeper.onGone(this);
+    if (this.isAttached) {
+      this.detach();
+      this.#keeper.onGone(this);
+    }
     this.arrival.onPermit(permit, permit.startedAtMs - this.sinceMs);
   }
 

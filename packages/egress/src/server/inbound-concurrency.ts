@@ -1,7 +1,6 @@
 import { ConcurrencyLimiter, ConfigError, FixedLimit, SluiceLimit } from "@sluice/core";
 import type { Clock, LimitAlgorithm } from "@sluice/core";
 import { requireKnownKeys } from "@sluice/core/internal";
-import { systemRandom } from "@sluice/core/system";
 
 /** Requests in hand at once: a number, `"adaptive"` to find it, or an algorithm of your choice. */
 export type InboundLimit = number | "adaptive" | LimitAlgorithm;
@@ -23,7 +22,7 @@ export interface InboundConcurrency {
 }
 
 /** A client starts from one; a server that did would refuse its second visitor. */
-const ADAPTIVE_BOUNDS = { initialLimit: 20, limitMax: 1000 };
+const ADAPTIVE_BOUNDS = { initialLimit: 20, maxLimit: 1000 };
 
 const RETRY_AFTER_MAX_MS = 86_400_000;
 
@@ -36,7 +35,7 @@ export function createInboundConcurrency(
   const { limit, retryAfterMs = 1000 } = options;
   if (!(retryAfterMs >= 1 && retryAfterMs <= RETRY_AFTER_MAX_MS))
     throw new ConfigError(`retryAfterMs is ${retryAfterMs}; it must be from 1 to a day`);
-  return { limiter: new ConcurrencyLimiter(clock, algorithmOf(limit)), retryAfterMs };
+  return { limiter: new ConcurrencyLimiter(algorithmOf(limit), { clock }), retryAfterMs };
 }
 
 function isOptions(
@@ -50,6 +49,6 @@ function algorithmOf(limit: InboundLimit): LimitAlgorithm {
   if (typeof limit === "number") return new FixedLimit(limit);
   if (typeof limit === "object") return limit;
   const word: string = limit;
-  if (word === "adaptive") return new SluiceLimit(systemRandom, ADAPTIVE_BOUNDS);
+  if (word === "adaptive") return new SluiceLimit(ADAPTIVE_BOUNDS);
   throw new ConfigError(`concurrency is "${word}"; it must be a number or "adaptive"`);
 }

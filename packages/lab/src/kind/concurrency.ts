@@ -177,8 +177,8 @@ function createAlgorithm(chosen: Algorithm, settings: Settings, random: Random):
   if (typeof chosen === "number") return new FixedLimit(chosen);
   const { initialConcurrency, maxConcurrencyLimit, ewmaAlpha } = settings;
   const { decreaseRatio, rttDeviationScale } = settings;
-  const bounds = { initialLimit: initialConcurrency, limitMax: maxConcurrencyLimit };
-  if (chosen === "sluice") return new SluiceLimit(random, bounds);
+  const bounds = { initialLimit: initialConcurrency, maxLimit: maxConcurrencyLimit };
+  if (chosen === "sluice") return new SluiceLimit({ ...bounds, random });
   if (chosen === "rfc") return new RfcLimit({ ...bounds, ewmaAlpha });
   return new VectorLimit({ ...bounds, ewmaAlpha, decreaseRatio, rttDeviationScale });
 }

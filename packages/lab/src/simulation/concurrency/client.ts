@@ -1,4 +1,4 @@
-import { ConcurrencyLimiter } from "@sluice/core";
+import { ConcurrencyLimiter, FixedLimit } from "@sluice/core";
 import type { LimitAlgorithm, LimitDecision, Permit, Random } from "@sluice/core";
 import { Fifo } from "@sluice/core/internal";
 import type { EventLoop, Scheduled } from "../engine/event-loop.ts";
@@ -51,6 +51,8 @@ export class Client {
   readonly #random: Random;
   readonly #retry: RetryOptions;
   readonly #observer: ClientObserver;
+  /** A fixed limit takes no decisions that the statistics could be taken from. */
+  readonly #isFixed: boolean;
   /** Requests whose back-off is over. They go before fresh ones. */
   readonly #returned = new Fifo<Request>();
   /** Requests without an attempt yet. */
@@ -67,8 +69,9 @@ export class Client {
     this.#random = world.random;
     this.#observer = world.observer;
     this.#retry = retry;
+    this.#isFixed = algorithm instanceof FixedLimit;
     const onDecision = (decision: LimitDecision): void => this.#onDecision(decision);
-    this.limiter = new ConcurrencyLimiter(world.loop, algorithm, { onDecision });
+    this.limiter = new ConcurrencyLimiter(algorithm, { clock: world.loop, onDecision });
   }
 
   /** Adds `count` requests. */
@@ -133,6 +136,7 @@ export class Client {
     }
     const nowMs = this.#loop.now();
     this.stats.inFlight.add(this.limiter.inFlight, nowMs);
+    if (this.#isFixed) this.stats.limit.add(this.limiter.limit, nowMs);
     if (how === "ok") this.stats.observedRttMs.add(nowMs - permit.startedAtMs, nowMs);
     permit.end(how);
     this.#observer.onChange();
