@@ -2,8 +2,8 @@ import { ConfigError } from "@sluice/core";
 import { checkTiming, DEFAULT_TIMING } from "@sluice/fleet/sim";
 import type { Timing } from "@sluice/fleet/sim";
 import * as v from "valibot";
-import { runPool } from "../pool/pool-run.ts";
-import type { PoolRow, PoolRunResult, PoolStats } from "../pool/pool-run.ts";
+import { rounded, runPool, steadyNetwork } from "../pool/pool-run.ts";
+import type { PoolRow, PoolRunResult } from "../pool/pool-run.ts";
 import type { Panel, Series } from "../chart/chart.ts";
 import { map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
@@ -12,9 +12,9 @@ import { MAX_SECONDS, poolEvents, problemsOfEvents } from "./pool-events.ts";
 import { rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 10_000;
-/** Members in all rows together: as many as can be held and printed. */
+/** Shares in all rows together. More take gigabytes to hold and to print. */
 const MAX_SHARES = 5_000_000;
-/** More lines than this cannot be told apart. */
+/** Lines in one panel, at most: more cannot be told apart. */
 const LINES_MAX = 8;
 
 const SECOND_MS = 1000;
@@ -27,9 +27,20 @@ const DEFAULTS = {
   latencyMs: 1,
 } as const;
 
-/** Members that share a ceiling through a store, while things happen to them and to the store. */
+/** What a run of a pool comes to. Sums are parts of the ceiling; null: that never was. */
+interface Stats {
+  readonly maxSumRatio: number;
+  readonly maxWindowRatio: number;
+  readonly minSumRatio: number | null;
+  readonly meanSumRatio: number | null;
+  readonly joinerWaitS: number | null;
+  readonly settledAfterS: readonly (number | null)[];
+}
+
+/** Processes that share a ceiling through a store, while things happen to them and to the store. */
 export const poolKind: Kind = defineKind(
   {
+    protocol: v.optional(oneOf("sluice", "document"), "sluice"),
     rateLimit: rateLimit(),
     store: v.optional(
       map({
@@ -46,30 +57,27 @@ export const poolKind: Kind = defineKind(
     ),
     pacing: v.optional(oneOf("smooth", "epoch"), "smooth"),
     division: v.optional(oneOf("rotate", "floor"), "rotate"),
-    share: v.optional(oneOf("equal", "demand"), "equal"),
+    share: v.optional(oneOf("equal", "demand"), "demand"),
     events: poolEvents(),
     untilS: real(0.001, MAX_SECONDS),
   },
-  ({ rateLimit: ramp, store, pacing, division, share, events, untilS, seed, title }): Run => {
+  (scenario): Run => {
+    const { protocol, rateLimit: ramp, store, pacing, division, share, events } = scenario;
     const { maxMembers, onStoreLoss, joinOn, latencyMs } = store;
     const needsRank = pacing === "epoch";
-    const membership = {
-      timing: timingOf(store),
-      maxMembers,
-      onStoreLoss,
-      joinOn,
-      share,
-      needsRank,
-    };
+    const timing = timingOf(store);
     const result = runPool({
-      rules: { rateLimit: ramp, membership, pacing, division },
-      latencyMs,
+      protocol,
+      rules: { rateLimit: ramp, pacing, division },
+      membership: { timing, maxMembers, onStoreLoss, joinOn, share, needsRank },
+      network: steadyNetwork(latencyMs),
       events,
-      untilMs: untilS * SECOND_MS,
-      seed,
+      untilMs: scenario.untilS * SECOND_MS,
+      seed: scenario.seed,
     });
-    const subtitle = `${ramp.min} to ${ramp.max} tokens a second, ${pacing}, shares ${share}`;
-    return toRun(result, title || "Pool", subtitle);
+    const shares = protocol === "document" ? "by the document's rule" : `by ${share}`;
+    const subtitle = `${ramp.min} to ${ramp.max} tokens a second, ${pacing}, shares ${shares}`;
+    return toRun(result, scenario.title || "Pool", subtitle);
   },
   ({ store, events, untilS }) => [
     ...problemsOfTiming(timingOf(store)),
@@ -89,7 +97,7 @@ function problemsOfTiming(timing: Timing): Problem[] {
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // It begins with the name of the key that is wrong.
+    // The message begins with the name of the key that is wrong.
     const [key = "", ...rest] = error.message.split(" ");
     return [{ path: ["store", key], message: rest.join(" "), isMissing: false }];
   }
@@ -101,8 +109,21 @@ function problemsOfSize(events: number, rows: number): Problem[] {
   return [{ path: ["untilS"], message, isMissing: false }];
 }
 
+function statsOf({ figures, settledAfterMs }: PoolRunResult): Stats {
+  const { most, mostGranted, least, mean, waitMs } = figures;
+  return {
+    maxSumRatio: rounded(most),
+    maxWindowRatio: rounded(mostGranted),
+    minSumRatio: least === undefined ? null : rounded(least),
+    meanSumRatio: mean === undefined ? null : rounded(mean),
+    joinerWaitS: Number.isFinite(waitMs) ? rounded(waitMs / SECOND_MS) : null,
+    settledAfterS: settledAfterMs.map((ms) => (ms === undefined ? null : rounded(ms / SECOND_MS))),
+  };
+}
+
 function toRun(result: PoolRunResult, title: string, subtitle: string): Run {
-  const { rows, stats } = result;
+  const { rows } = result;
+  const stats = statsOf(result);
   return {
     rows,
     stats,
@@ -141,7 +162,7 @@ function sharesOf(row: PoolRow | undefined): string {
   return members.map(([name, { size, share }]) => `${name} ${share}/${size}`).join("  ");
 }
 
-/** What a row says was granted before it. */
+/** Row n + 1 holds what was granted after row n. */
 function grantedPoints({ rows, granted }: PoolRunResult): { x: number; y: number | undefined }[] {
   return rows.slice(0, -1).map(({ t }, row) => ({ x: t, y: granted[row + 1] }));
 }
@@ -185,7 +206,22 @@ function extreme(
   return { label, shape: "step", points };
 }
 
-function closingOf({ maxSumRatio, maxWindowRatio, settledAfterS }: PoolStats): string {
-  const settled = settledAfterS.map((each) => (each === null ? "never" : each.toFixed(1)));
-  return `at most ${maxSumRatio.toFixed(3)} of the ceiling at any instant, ${maxWindowRatio.toFixed(3)} granted in any second\nsettled after each event, in seconds: ${settled.join(" ") || "none"}`;
+function closingOf(stats: Stats): string {
+  const { maxSumRatio, maxWindowRatio, settledAfterS } = stats;
+  const settled = settledAfterS.map((each) => each?.toFixed(1) ?? "never");
+  return [
+    `at most ${maxSumRatio.toFixed(3)} of the ceiling at any instant, ${maxWindowRatio.toFixed(3)} granted in any second`,
+    sinceWhole(stats),
+    `settled after each event, in seconds: ${settled.join(" ") || "none"}`,
+  ].join("\n");
+}
+
+function sinceWhole({ minSumRatio, meanSumRatio, joinerWaitS }: Stats): string {
+  if (minSumRatio === null || meanSumRatio === null)
+    return "the shares were never the whole ceiling";
+  const wait =
+    joinerWaitS === null
+      ? "a joiner still waits for its share"
+      : `joiners waited for their share for ${joinerWaitS.toFixed(1)} s at most`;
+  return `since they first were all of it, at least ${minSumRatio.toFixed(3)} and on average ${meanSumRatio.toFixed(3)} of the ceiling; ${wait}`;
 }

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { real, field, list, map, oneOf, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Run } from "../scenario/kind.ts";
-import { isLook, LockstepPool } from "./lockstep-pool.ts";
-import type { PoolCall } from "./lockstep-pool.ts";
+import { isLook, LockstepPool } from "../ramp/lockstep-pool.ts";
+import type { PoolCall } from "../ramp/lockstep-pool.ts";
 import { rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 1000;
