@@ -53,12 +53,17 @@ if isHeldUnleased or isUnknown then heldAt = pool.now end
 promise(mine, held, heldAt, held, heldAt)
 mine.sequence, mine.seenAt = sequence, pool.now
 
--- fair = min(equal, wanted) + extra x min(1, sum of lent / sum of extra)
+-- As src/ledger/fair-share.ts.
 local equal = math.floor(PARTS / math.max(1, pool.members))
 local own = math.min(equal, wanted)
-wish(mine, equal - own, wanted - own)
-local fair = own
-if pool.extra > 0 then fair = own + math.floor((wanted - own) * math.min(1, pool.lent / pool.extra)) end
+local lent, extra = equal - own, wanted - own
+wish(mine, lent, extra)
+local fair = own + extra
+if pool.lent < pool.extra then
+  fair = own + math.floor((extra * pool.lent) / pool.extra)
+elseif pool.lent > 0 then
+  fair = own + extra + math.floor(lent * (1 - pool.extra / pool.lent))
+end
 
 -- As src/ledger/decision.ts.
 local free, learningLeft = PARTS - pool.promised, pool.learningUntil - pool.now
@@ -88,8 +93,11 @@ elseif held < fair then
   end
 end
 if mine.startsOnSafeShare == 1 then
-  local least = math.min(tonumber(ARGV[8]), fair)
+  -- Not bounded by the fair share: the first sync is sent before any call, when nothing is wanted yet.
+  local least = math.min(tonumber(ARGV[8]), equal)
   if least > told then told, reason = least, "grown" end
+  -- Until the member reports a share it may not have read a reply that told one.
+  if held > 0 then mine.startsOnSafeShare = 0 end
 end
 
 local toldAt = isRenewed and pool.now or heldAt
@@ -100,7 +108,7 @@ else
   promise(mine, told, toldAt, told, toldAt)
 end
 if told >= ARRIVED * fair then
-  mine.hasArrived, mine.startsOnSafeShare = 1, 0
+  mine.hasArrived = 1
   if mine.joinedAt == pool.headJoined then pool.headAt, pool.headJoined, pool.headNeed = -1e9, 0, 0 end
 elseif mine.hasArrived == 0 and (not isHeadFresh or mine.joinedAt <= pool.headJoined) then
   pool.headAt, pool.headJoined, pool.headNeed = pool.now, mine.joinedAt, fair - told

@@ -28,6 +28,16 @@ const statsOf = (text: string): Stats => run(text).result.stats as Stats;
 
 const TWO = "{ t: 0, join: a }, { t: 0.1, join: b }";
 
+/** How long a process waits that joins two others right after an event at 20 s. */
+const waitAfter = (event: string): number | null =>
+  statsOf(pool(`${TWO}, ${event}, { t: 20.2, join: c }`)).joinerWaitS;
+
+/** Two processes, 2 s after they started. */
+const startOn = (joinOn: string): Row | undefined =>
+  rowsOf(pool(TWO, `store: { joinOn: ${joinOn}, maxMembers: 6 }\nuntilS: 5`))[4];
+
+const document = (events: string): Stats => statsOf(pool(events, "protocol: document\nuntilS: 60"));
+
 test("rows come every sync interval, and each member's share is its part of the ceiling", () => {
   const rows = rowsOf(pool(TWO));
   expect(rows.map(({ t }) => t)).toEqual(Array.from({ length: 61 }, (_, i) => i / 2));
@@ -83,10 +93,8 @@ test.each([
 });
 
 test("a process that finds the store empty starts at once; a second one does so with joinOn safe-share only", () => {
-  const after2s = (joinOn: string): Row | undefined =>
-    rowsOf(pool(TWO, `store: { joinOn: ${joinOn}, maxMembers: 6 }\nuntilS: 5`))[4];
-  expect(after2s("agreement")).toMatchObject({ t: 2, sum: 200, members: { b: { share: 0 } } });
-  expect(after2s("safe-share")).toMatchObject({ t: 2, sum: 400 });
+  expect(startOn("agreement")).toMatchObject({ t: 2, sum: 200, members: { b: { share: 0 } } });
+  expect(startOn("safe-share")).toMatchObject({ t: 2, sum: 400 });
 });
 
 test("a second process of an id has a name of its own until it is refused, and after the first is gone", () => {
@@ -129,17 +137,11 @@ test("the wall clock of a process changes nothing: no member reads it", () => {
 });
 
 test("the store's clock is stepped by its name: a leap of an hour makes the store forget, and a joiner wait", () => {
-  const join = "{ t: 20.1, join: c }";
-  const wait = (step: string): number | null =>
-    statsOf(pool(`${TWO}, ${step}${join}`)).joinerWaitS;
-  expect(wait("")).toBeLessThan(3);
-  expect(wait("{ t: 20, clockStep: store, s: 3600 }, ")).toBeGreaterThan(5);
+  expect(waitAfter("{ t: 20, clockStep: a, s: 3600 }")).toBeLessThan(3);
+  expect(waitAfter("{ t: 20, clockStep: store, s: 3600 }")).toBeGreaterThan(5);
 });
 
 describe("with protocol document", () => {
-  const document = (events: string, more = "untilS: 60"): Stats =>
-    statsOf(pool(events, `protocol: document\n${more}`));
-
   test("a joiner starts when all report one size, and that size is the number of processes", () => {
     expect(document(`${TWO}, { t: 20, join: c }`)).toMatchObject({ maxSumRatio: 1 });
     expect(document(`${TWO}, { t: 20, join: c }`).joinerWaitS).toBeLessThan(2);
@@ -153,10 +155,9 @@ describe("with protocol document", () => {
   });
 
   test("a process whose wall clock is ahead by the stale age removes the others, and keeps a joiner out", () => {
-    const joins = (step: string): number | null =>
-      document(`${TWO}, ${step}{ t: 20.7, join: c }`).joinerWaitS;
-    expect(joins("")).toBeLessThan(2);
-    expect(joins("{ t: 20, clockStep: a, s: 60 }, ")).toBe(null);
+    const [join, step] = ["{ t: 20.7, join: c }", "{ t: 20, clockStep: a, s: 60 }"];
+    expect(document(`${TWO}, ${join}`).joinerWaitS).toBeLessThan(2);
+    expect(document(`${TWO}, ${step}, ${join}`).joinerWaitS).toBe(null);
   });
 });
 
@@ -167,10 +168,7 @@ test("a process that is restarted with its id is accepted when the lease of the 
 });
 
 test("after a failover to older data no share grows for one learning time", () => {
-  const wait = (failover: string): number | null =>
-    statsOf(pool(`${TWO}, ${failover}{ t: 20.2, join: c }`)).joinerWaitS;
-  expect(wait("")).toBeLessThan(3);
-  expect(wait("{ t: 20.1, failover: true, lagS: 2 }, ")).toBeGreaterThan(5);
+  expect(waitAfter("{ t: 20.1, failover: true, lagS: 2 }")).toBeGreaterThan(5);
 });
 
 test("limits that are set reach every member within a sync", () => {
@@ -185,6 +183,13 @@ test("a member that asks for less lends the rest, and gets it back when it asks 
   );
   expect(rows[38]?.members["b"]?.share).toBeGreaterThan(1000);
   expect(rows[60]?.members).toEqual({ a: { size: 2, share: 600 }, b: { size: 2, share: 600 } });
+});
+
+test("what no member wants stays where it is: a burst after an idle time finds a share", () => {
+  const rows = rowsOf(
+    pool(`${TWO}, { t: 10, demand: a, asks: 0 }, { t: 10, demand: b, asks: 0 }`, "untilS: 20"),
+  );
+  expect(rows[40]?.members).toEqual({ a: { size: 2, share: 600 }, b: { size: 2, share: 600 } });
 });
 
 test("a report ends with the largest sums, the least ones, and settling; a chart has three panels", () => {
@@ -220,7 +225,12 @@ describe("a wrong scenario gets one line with file, line and what would be right
     ["an odd id", pool('{ t: 0, join: "a b" }'), 3, /join is "a b"; expected an id/],
     ["a pause without end", pool("{ t: 0, join: a }, { t: 1, pause: a }"), 3, /forS is missing/],
     ["a flush that is none", pool("{ t: 0, flush: no }"), 3, /flush is "no"; expected true/],
-    ["no such process", pool("{ t: 1, crash: a }"), 3, /events\[0\] is about a, which is not there then/],
+    [
+      "no such process",
+      pool("{ t: 1, crash: a }"),
+      3,
+      /events\[0\] is about a, which is not there then/,
+    ],
     [
       "a process that has gone",
       pool(`${TWO}, { t: 5, leave: b }, { t: 6, pause: b, forS: 1 }`),

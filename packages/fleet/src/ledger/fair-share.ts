@@ -15,14 +15,17 @@ export function demandOf(wanted: number, members: number): Demand {
 /**
  * A member's fair share, in parts:
  *
- *     fair = min(equal, wanted) + extra × min(1, Σ lent ÷ Σ extra)
+ *     fair = min(equal, wanted) + extra × min(1, Σ lent ÷ Σ extra) + lent × max(0, 1 − Σ extra ÷ Σ lent)
  *
  * What idle members lend goes to those that want more, in proportion to what they want beyond their
- * equal share. If all want everything, the fair share is the equal share. The sums are over the last
- * sync of every member, so that no pass over the members is needed.
+ * equal share. What no member wants stays with the members that lend it, so that a burst after an
+ * idle time finds a share. All fair shares together are the ceiling. The sums are over the last sync
+ * of every member, so that no pass over the members is needed.
  */
 export function fairShare(wanted: number, members: number, total: Demand): number {
-  const { extra } = demandOf(wanted, members);
-  const granted = total.extra > 0 ? extra * Math.min(1, total.lent / total.extra) : 0;
-  return Math.min(equalShare(members), wanted) + Math.floor(granted);
+  const { lent, extra } = demandOf(wanted, members);
+  const own = Math.min(equalShare(members), wanted);
+  if (total.lent < total.extra) return own + Math.floor((extra * total.lent) / total.extra);
+  const kept = total.lent > 0 ? Math.floor(lent * (1 - total.extra / total.lent)) : 0;
+  return own + extra + kept;
 }

@@ -1,7 +1,7 @@
 import { decide } from "./decision.ts";
 import type { Decision } from "./decision.ts";
 import { demandOf, fairShare } from "./fair-share.ts";
-import { PARTS, POOL_MEMBERS_MAX } from "./parts.ts";
+import { equalShare, PARTS, POOL_MEMBERS_MAX } from "./parts.ts";
 import { newLevelWindow } from "./running-level.ts";
 import type { LevelWindow } from "./running-level.ts";
 import { ledgerTimes } from "./timing.ts";
@@ -26,7 +26,7 @@ interface Entry {
   told: number;
   toldAtMs: number;
   hasArrived: boolean;
-  /** The member is told at least its safe share until it has arrived. */
+  /** The member is told at least its safe share until it reports that it holds one. */
   startsOnSafeShare: boolean;
   /** Its demand, see `fairShare`. */
   lent: number;
@@ -183,13 +183,18 @@ export class Ledger {
       isNew: known === undefined,
       learning: learningAt(state),
     });
-    const least = entry.startsOnSafeShare ? Math.min(request.safeShare, fair) : 0;
+    // Not bounded by the fair share: the first sync is sent before any call, when nothing is wanted yet.
+    const least = entry.startsOnSafeShare
+      ? Math.min(request.safeShare, equalShare(state.members))
+      : 0;
     const told = Math.max(decision.told, least);
     const toldAtMs = decision.isRenewed ? nowMs : heldAtMs;
     if (told < held) {
       state.asked.now += held - told;
       promise(state, entry, { promised: held, promisedAtMs: heldAtMs, told, toldAtMs });
     } else promise(state, entry, { promised: told, promisedAtMs: toldAtMs, told, toldAtMs });
+    // Until the member reports a share it may not have read a reply that told one.
+    if (held > 0) entry.startsOnSafeShare = false;
     noteArrival(state, entry, fair);
     return {
       kind: "told",
@@ -403,7 +408,6 @@ function noteArrival(state: LedgerState, entry: Entry, fair: number): void {
   const { head, nowMs } = state;
   if (entry.told >= ARRIVED * fair) {
     entry.hasArrived = true;
-    entry.startsOnSafeShare = false;
     if (entry.joinedAtMs === head.joinedAtMs) state.head = { ...NO_HEAD };
     return;
   }

@@ -67,10 +67,10 @@ const FORMS: Readonly<Record<string, EventSchema>> = {
     forMs: storeDown * SECOND_MS,
   })),
   flush: form({ t: seconds, flush: always }, () => ({ do: "flush" })),
-  failover: form(
-    { t: seconds, failover: always, lagS: v.optional(seconds, 0) },
-    ({ lagS = 0 }) => ({ do: "failover", lagMs: lagS * SECOND_MS }),
-  ),
+  failover: form({ t: seconds, failover: always, lagS: v.optional(seconds, 0) }, ({ lagS }) => ({
+    do: "failover",
+    lagMs: lagS * SECOND_MS,
+  })),
   limits: form({ t: seconds, limits: rateLimit() }, ({ limits }) => ({
     do: "limits",
     rateLimit: limits,

@@ -70,7 +70,8 @@ export function runPool(options: PoolRunOptions): PoolRunResult {
     });
     // The end of a pause, of a cut and of a failover changes the pool too.
     const endMs = endOf(event);
-    if (endMs > beginOf(event)) loop.at(endMs, () => loop.at(endMs, () => gauge.onChange(simulation)));
+    if (endMs > beginOf(event))
+      loop.at(endMs, () => loop.at(endMs, () => gauge.onChange(simulation)));
   }
   const { syncIntervalMs } = membership.timing;
   const rows: PoolRow[] = [];

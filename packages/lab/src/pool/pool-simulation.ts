@@ -56,6 +56,11 @@ export class PoolSimulation {
   }
 
   perform(action: PoolAction): void {
+    if ("name" in action) {
+      const process = this.#processes.get(action.name);
+      if (process !== undefined) this.#befall(process, action);
+      return;
+    }
     switch (action.do) {
       case "join":
         return this.#join(action.id, action.asksPerSecond);
@@ -66,17 +71,11 @@ export class PoolSimulation {
         return this.#protocol.flush();
       case "store-clock-step":
         return this.#store.stepClock(action.byMs);
-      case "failover": {
-        const restore = this.#protocol.snapshot();
-        this.loop.after(action.lagMs, restore);
+      case "failover":
+        this.loop.after(action.lagMs, this.#protocol.snapshot());
         return;
-      }
       case "limits":
         return this.#protocol.setLimits(JSON.stringify(action.rateLimit));
-      default: {
-        const process = this.#processes.get(action.name);
-        if (process !== undefined) this.#befall(process, action);
-      }
     }
   }
 

@@ -202,7 +202,9 @@ export class SimulatedProcess implements Host {
   }
 
   condition(): Condition {
-    const wanted = this.#demand.read(this.nowMs, this.ceiling, false);
+    const { nowMs } = this;
+    const isWaiting = this.#askAt(nowMs) > 0;
+    const wanted = this.#demand.read(nowMs, this.ceiling, isWaiting);
     const { version, text, storeVersion } = this.#limits;
     const limits = { version, text: storeVersion < version ? text : undefined };
     return { level: this.#level, wanted, limits };

@@ -225,7 +225,12 @@ export const CHURN_STORIES: readonly ChurnStory[] = [
   {
     name: "start of a lone process, from its first second",
     goals: { least: SAFE_SHARE, wholeS: 6 },
-    plan: () => ({ members: 0, events: joins("j", 1, () => 0), measureAfterMs: 1000, forMs: 12_000 }),
+    plan: () => ({
+      members: 0,
+      events: joins("j", 1, () => 0),
+      measureAfterMs: 1000,
+      forMs: 12_000,
+    }),
   },
   {
     name: "start of four at once, from their first second",

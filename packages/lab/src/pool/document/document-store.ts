@@ -34,8 +34,7 @@ export class DocumentStore {
       poolSizes.delete(other);
     }
     const largest = Math.max(...poolSizes.values());
-    const isAgreed =
-      Math.min(...poolSizes.values()) === largest && largest === heartbeats.size;
+    const isAgreed = Math.min(...poolSizes.values()) === largest && largest === heartbeats.size;
     return { kind: isAgreed ? "AGREE" : "DISAGREE", poolSize: largest };
   }
 
