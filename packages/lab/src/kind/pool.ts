@@ -131,7 +131,7 @@ function toRun(result: PoolRunResult, title: string, subtitle: string): Run {
       { name: "t", cell: (row) => String(rows[row]?.t) },
       { name: "live", cell: (row) => String(rows[row]?.live) },
       { name: "sum", cell: (row) => String(rows[row]?.sum) },
-      { name: "share of size", cell: (row) => sharesOf(rows[row]) },
+      { name: "share (size)", cell: (row) => sharesOf(rows[row]) },
     ],
     closing: closingOf(stats),
     chart: () => ({
@@ -159,7 +159,7 @@ function toRun(result: PoolRunResult, title: string, subtitle: string): Run {
 
 function sharesOf(row: PoolRow | undefined): string {
   const members = Object.entries(row?.members ?? {});
-  return members.map(([name, { size, share }]) => `${name} ${share}/${size}`).join("  ");
+  return members.map(([name, { size, share }]) => `${name} ${share} (${size})`).join("  ");
 }
 
 /** Row n + 1 holds what was granted after row n. */
@@ -208,11 +208,11 @@ function extreme(
 
 function closingOf(stats: Stats): string {
   const { maxSumRatio, maxWindowRatio, settledAfterS } = stats;
-  const settled = settledAfterS.map((each) => each?.toFixed(1) ?? "never");
+  const settled = settledAfterS.map((each) => each?.toFixed(1) ?? "–");
   return [
     `at most ${maxSumRatio.toFixed(3)} of the ceiling at any instant, ${maxWindowRatio.toFixed(3)} granted in any second`,
     sinceWhole(stats),
-    `settled after each event, in seconds: ${settled.join(" ") || "none"}`,
+    `settled after each event, in seconds (–: not before the next event): ${settled.join(" ") || "none"}`,
   ].join("\n");
 }
 
@@ -223,5 +223,5 @@ function sinceWhole({ minSumRatio, meanSumRatio, joinerWaitS }: Stats): string {
     joinerWaitS === null
       ? "a joiner still waits for its share"
       : `joiners waited for their share for ${joinerWaitS.toFixed(1)} s at most`;
-  return `since they first were all of it, at least ${minSumRatio.toFixed(3)} and on average ${meanSumRatio.toFixed(3)} of the ceiling; ${wait}`;
+  return `since the shares first were the whole ceiling: at least ${minSumRatio.toFixed(3)} of it, ${meanSumRatio.toFixed(3)} on average; ${wait}`;
 }

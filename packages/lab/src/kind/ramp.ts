@@ -3,7 +3,7 @@ import { real, field, list, map, oneOf, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Run } from "../scenario/kind.ts";
 import { isLook, LockstepPool } from "../ramp/lockstep-pool.ts";
-import type { PoolCall } from "../ramp/lockstep-pool.ts";
+import type { LockstepCall } from "../ramp/lockstep-pool.ts";
 import { rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 1000;
@@ -32,7 +32,7 @@ const call = v.pipe(
     ({ ask, deposit }) => deposit === undefined || ask !== undefined,
     "has deposit without ask; expected { ask: 5, deposit: 2 }",
   ),
-) as v.GenericSchema<unknown, PoolCall>;
+) as v.GenericSchema<unknown, LockstepCall>;
 
 export const rampKind: Kind = defineKind(
   {

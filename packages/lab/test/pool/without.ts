@@ -93,7 +93,7 @@ class LedgerSteps implements StoreSteps {
     const { member: id, timing } = request;
     const { state, isNew } = this.#open(timing);
     undo.beforeSync?.(state);
-    const reply = this.#ledger.sync(state, isNew, timing, { id, ...request });
+    const reply = this.#ledger.sync(state, isNew, timing, { ...request, id });
     if (reply.kind !== "told") return reply;
     const more = { rank: undefined, saved: undefined, limits: undefined, limitsVersion: 0 };
     const told = { ...reply, ...more, storeMs: this.#wallMs(), hasRunId: true };
@@ -177,6 +177,10 @@ class EndlessSession extends MemberSession {
   override onDue(...given: Parameters<MemberSession["onDue"]>): ReturnType<MemberSession["onDue"]> {
     const due = super.onDue(...given);
     return { ...due, send: due.send && { ...due.send, timing: this.#timing } };
+  }
+
+  override leave(...given: Parameters<MemberSession["leave"]>): LeaveRequest {
+    return { ...super.leave(...given), timing: this.#timing };
   }
 }
 

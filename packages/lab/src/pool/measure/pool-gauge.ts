@@ -1,6 +1,6 @@
-import type { PoolSimulation } from "./pool-simulation.ts";
+import type { PoolSimulation } from "../pool-simulation.ts";
 import { Settling } from "./settling.ts";
-import type { SimulatedProcess } from "./simulated-process.ts";
+import type { SimulatedProcess } from "../simulated-process.ts";
 import { SlidingSecond } from "./sliding-second.ts";
 
 const SECOND_MS = 1000;

@@ -1,6 +1,6 @@
 const SECOND_MS = 1000;
 
-/** What was granted in the second that ends with the last grant. */
+/** Tokens granted in the second that ends with the last grant. */
 export class SlidingSecond {
   readonly #atMs: number[] = [];
   readonly #counts: number[] = [];
