@@ -14,12 +14,12 @@ test("the limit of a row is the one its second begins with, after the answers of
   expect(rows.slice(2, 6).map(({ limit }) => limit)).toEqual([10, 5, 5, 2]);
 });
 
-test("a row without a limit says none, and the chart has a gap there", () => {
+test("a row without a limit says so, and the chart has a gap there", () => {
   const text =
     "kind: busy\nrule: sluice\noffered: { shape: steady, start: 20 }\nbusy: { shape: steady, start: 0 }\n";
   const simulation = simulate(loadScenario(text, "a.yaml"));
   expect((simulation.result.rows as Row[])[0]?.limit).toBeNull();
-  expect([...reportLines(simulation)].join("\n")).toMatch(/^ +1 +20 +0 +0 +none$/m);
+  expect([...reportLines(simulation)].join("\n")).toMatch(/^ +1 +20 +0 +0 +no limit$/m);
   const series = simulation.run.chart().series.find(({ label }) => label === "limit");
   expect(series?.points[0]).toEqual({ x: 1, y: undefined });
 });
