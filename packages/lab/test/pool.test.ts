@@ -154,6 +154,12 @@ describe("with protocol document", () => {
     });
   });
 
+  test("a process that joins before a crashed one is stale never starts, and the others use less for ever", () => {
+    const events = `${TWO}, { t: 0.2, join: c }, { t: 20, crash: c }, { t: 22, join: d }`;
+    expect(document(events).joinerWaitS).toBe(null);
+    expect(rowsOf(pool(events, "protocol: document\nuntilS: 60")).at(-1)?.sum).toBe(600);
+  });
+
   test("a process whose wall clock is ahead by the stale age removes the others, and keeps a joiner out", () => {
     const [join, step] = ["{ t: 20.7, join: c }", "{ t: 20, clockStep: a, s: 60 }"];
     expect(document(`${TWO}, ${join}`).joinerWaitS).toBeLessThan(2);

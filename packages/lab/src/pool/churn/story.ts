@@ -59,7 +59,7 @@ export function runStory(story: ChurnStory, phase: number, parts?: SluiceParts):
   const timing = membership?.timing ?? DEFAULT_TIMING;
   const beginMs = members === 0 ? 0 : (SETTLED_MS * timing.leaseMs) / DEFAULT_TIMING.leaseMs;
   const before = joins("m", members, () => random.next() * timing.syncIntervalMs);
-  const story0 = events.map(({ atMs, action }) => ({ atMs: beginMs + atMs, action }));
+  const after = events.map(({ atMs, action }) => ({ atMs: beginMs + atMs, action }));
   const untilMs = beginMs + forMs;
   const { figures } = runPool({
     protocol: "sluice",
@@ -78,7 +78,7 @@ export function runStory(story: ChurnStory, phase: number, parts?: SluiceParts):
       ...membership,
     },
     network: network ?? LOCAL,
-    events: [...before, ...story0].toSorted((a, b) => a.atMs - b.atMs),
+    events: [...before, ...after].toSorted((a, b) => a.atMs - b.atMs),
     untilMs,
     seed: phase,
     measured: { fromMs: beginMs + measureAfterMs, untilMs },

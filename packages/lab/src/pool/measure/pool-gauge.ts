@@ -133,7 +133,7 @@ export class PoolGauge {
         this.#joining.set(process, process.joinedAtMs);
     }
     for (const [process, sinceMs] of this.#joining) {
-      // Who is refused, paused or has ended before that does not wait for a share.
+      // A process that is refused, is paused or has ended does not wait for a share.
       if (!process.isLive) this.#joining.delete(process);
       else if (process.hasArrived) {
         this.#waitMs = Math.max(this.#waitMs, nowMs - sinceMs);
