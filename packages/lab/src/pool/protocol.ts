@@ -21,6 +21,8 @@ export interface ProtocolMember {
   readonly dueAtMs: number;
   /** Whether the store does not accept this process. */
   readonly isRefused: boolean;
+  /** Whether it has not had its share yet: what it may use is at most a safe share that may not be free. */
+  readonly isJoining: boolean;
   /** The members that it knows of; 0 before the first reply. */
   readonly size: number;
   onDue(): void;

@@ -8,8 +8,6 @@ import type { Plan } from "./plan.ts";
 export class Violation extends Error {}
 
 interface Seen {
-  /** Whether it has read a reply. */
-  hasReply: boolean;
   /** Whether its start is promised to be quick: it started in a settled pool and was never paused. */
   isTimed: boolean;
   hasArrived: boolean;
@@ -81,10 +79,9 @@ export class Watch implements ProcessWatcher {
     for (const process of processes) {
       const part = partOf(process);
       const seen = this.#seenOf(process);
-      // The first reply of a joiner gives a share only if the joiner starts on its safe share.
-      const isStart = !seen.hasReply && part <= this.#safe + TINY;
+      // What a joiner may use before it has arrived may be a safe share.
+      const isStart = process.member.isJoining && part <= this.#safe + TINY;
       const isUnbacked = part > 0 && (!process.isPromised || isStart);
-      seen.hasReply ||= process.member.size > 0;
       if (isUnbacked) {
         this.#unbacked.set(process, this.#nowMs);
         if (part > this.#safe + TINY && !this.#isOpen)
@@ -180,7 +177,6 @@ export class Watch implements ProcessWatcher {
     if (known !== undefined) return known;
     const { leaseMs } = this.#plan.membership.timing;
     const seen: Seen = {
-      hasReply: false,
       // A pool that starts cold learns for longer than a lease first.
       isTimed: process.joinedAtMs > 2 * leaseMs,
       hasArrived: false,

@@ -44,6 +44,7 @@ export class DocumentProtocol implements Protocol {
 /** The document's section "On the Consumer": uses the larger size, and reports the one that it was told. */
 class DocumentMember implements ProtocolMember {
   readonly isRefused = false;
+  readonly isJoining = false;
   readonly #host: Host;
   readonly #store: SimulatedStore;
   readonly #steps: DocumentStore;

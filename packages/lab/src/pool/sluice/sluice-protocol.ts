@@ -95,6 +95,10 @@ class SluiceMember implements ProtocolMember {
     return this.#session.membership.standing === "refused";
   }
 
+  get isJoining(): boolean {
+    return this.#session.membership.standing === "joining";
+  }
+
   get size(): number {
     return this.#session.membership.size;
   }
