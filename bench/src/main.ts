@@ -1,6 +1,7 @@
 import { benchBroker } from "./broker/bench.ts";
 import { benchBucket } from "./bucket/bench.ts";
 import { benchBusy } from "./busy/bench.ts";
+import { benchChurn } from "./churn/bench.ts";
 import { benchConcurrency } from "./concurrency/bench.ts";
 import { benchFleet } from "./fleet/bench.ts";
 import { benchGate } from "./gate/bench.ts";
@@ -17,6 +18,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["broker", benchBroker],
   ["bucket", benchBucket],
   ["busy", benchBusy],
+  ["churn", benchChurn],
   ["concurrency", benchConcurrency],
   ["fleet", benchFleet],
   ["gate", benchGate],

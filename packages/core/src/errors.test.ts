@@ -79,8 +79,8 @@ test.each([
   expect(failureOf(call)).toMatch(new RegExp(`^CONFIG: ${name} is `));
 });
 
-test("a rate below one per period is refused with the way to write it", () => {
-  expect(failureOf(() => new TokenBucket({ rate: 0.5 }))).toContain("{ rate: 1, periodMs: 2000 }");
+test.each([0.5, 1.5])("a rate of %d is refused with the way to write it", (rate) => {
+  expect(failureOf(() => new TokenBucket({ rate }))).toContain("{ rate: 1, periodMs: 2000 }");
 });
 
 test.each([

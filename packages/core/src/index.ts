@@ -1,6 +1,5 @@
 // Rates: token buckets and limits made of them.
 export { TokenBucket } from "./rate/token-bucket.ts";
-export type { BucketOptions } from "./rate/rate-options.ts";
 export type { TokenBucketOptions } from "./rate/token-bucket.ts";
 export { KeyedBuckets } from "./rate/keyed-buckets.ts";
 export type { KeyedBucketsOptions } from "./rate/keyed-buckets.ts";
@@ -8,8 +7,6 @@ export { CompoundLimiter } from "./rate/compound-limiter.ts";
 export type { CompoundLimiterOptions } from "./rate/compound-limiter.ts";
 export { MultiLevelLimiter } from "./rate/multi-level-limiter.ts";
 export type { Throttling } from "./rate/multi-level-limiter.ts";
-export { RateMeter } from "./rate/rate-meter.ts";
-export type { RateMeterOptions } from "./rate/rate-meter.ts";
 
 // Throttled work: the order of release, and the reasons that hold a connection.
 export { FairQueue } from "./fair/fair-queue.ts";
@@ -41,13 +38,9 @@ export type {
 } from "./concurrency/limiter/concurrency-limiter.ts";
 export type { Permit } from "./concurrency/limiter/permit.ts";
 export type { Outcome } from "./concurrency/outcome.ts";
-export { Semaphore } from "./concurrency/limiter/semaphore.ts";
-export type { SemaphoreOptions } from "./concurrency/limiter/semaphore.ts";
-export type { Waiter } from "./concurrency/limiter/waiter-queue.ts";
 export type {
   EndedAttempt,
   LimitAlgorithm,
-  LimitBounds,
   LimitCause,
   LimitDecision,
 } from "./concurrency/algorithm.ts";
@@ -61,6 +54,5 @@ export type { SluiceLimitOptions } from "./concurrency/sluice/sluice-limit.ts";
 
 // A peer that says busy.
 export { createBusyThrottle } from "./busy/create-busy-throttle.ts";
-export type { BusyRuleName, BusyThrottleOptions } from "./busy/create-busy-throttle.ts";
-export type { BusyMove, BusyState, BusyThrottle } from "./busy/busy-throttle.ts";
-export type { Recovery } from "./busy/per-second/recovery.ts";
+export type { BusyThrottleOptions } from "./busy/create-busy-throttle.ts";
+export type { BusyState, BusyThrottle } from "./busy/busy-throttle.ts";

@@ -17,6 +17,10 @@ export { CachedClock } from "./cached-clock.ts";
 export { Fifo } from "./fair/fifo.ts";
 export { RecentRate } from "./rate/recent-rate.ts";
 
+export { RateMeter } from "./rate/rate-meter.ts";
+export type { RateMeterOptions } from "./rate/rate-meter.ts";
+export type { BucketOptions } from "./rate/rate-options.ts";
+
 // A pool's ceiling: how it moves, how members share it, what they take of it.
 export type { CeilingOfEpoch, RampModeOptions } from "./ramp/ramp.ts";
 export type { RampStep, Usage } from "./ramp/mode.ts";
@@ -27,9 +31,16 @@ export { Grant } from "./share/grant.ts";
 export type { TakeBack } from "./share/grant.ts";
 
 // Parts of adaptive concurrency.
+export type { LimitBounds } from "./concurrency/algorithm.ts";
+export { Semaphore } from "./concurrency/limiter/semaphore.ts";
+export type { SemaphoreOptions } from "./concurrency/limiter/semaphore.ts";
+export type { Waiter } from "./concurrency/limiter/waiter-queue.ts";
 export { Ewma } from "./concurrency/ewma.ts";
 
 // Rules for a peer that says busy.
+export type { BusyRuleName } from "./busy/create-busy-throttle.ts";
+export type { BusyMove } from "./busy/busy-throttle.ts";
+export type { Recovery } from "./busy/per-second/recovery.ts";
 export { SluiceBusyThrottle } from "./busy/sluice/throttle.ts";
 export type { SluiceBusyThrottleOptions } from "./busy/sluice/throttle.ts";
 export { PerSecondBusyThrottle } from "./busy/per-second/throttle.ts";

@@ -8,6 +8,10 @@ export interface Random {
 /**
  * The same seed gives the same numbers on every machine; seeds are whole numbers up to ±2^53. Not for
  * secrets.
+ *
+ * @example
+ * const random = new SeededRandom(42);
+ * random.next(); // the same number in every run
  */
 export class SeededRandom implements Random {
   /** The low 32 bits of the seed, then stepped. */

@@ -4,7 +4,7 @@ import { systemTimer, threadClock } from "./system.ts";
 
 // The only real time in the suite.
 
-test("the real timer wakes nobody early and an abort ends a sleep of months", async () => {
+test("the real timer never wakes early, and an abort ends a sleep of months", async () => {
   const beforeMs = systemTimer.now();
   await systemTimer.sleep(3);
   expect(systemTimer.now() - beforeMs).toBeGreaterThanOrEqual(3);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { VirtualClock, VirtualTimer } from "./testing.ts";
 
-/** Notes who woke when. */
+/** A timer, and a log of which sleeper woke when. */
 function setUp() {
   const timer = new VirtualTimer();
   const log: string[] = [];
@@ -35,7 +35,7 @@ test("sleepers wake when due, those due at once in the order they came", async (
   expect([log.at(-1), timer.sleeping]).toEqual(["31 late", 0]);
 });
 
-test("who falls asleep again on the way wakes on the way", async () => {
+test("a sleeper that sleeps again during an advance wakes in it", async () => {
   const { timer, log, sleeper } = setUp();
   const twice = sleeper("first", 10).then(() => sleeper("second", 10));
   const other = sleeper("between", 15);

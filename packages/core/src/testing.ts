@@ -4,7 +4,14 @@ import { nextTurn } from "./system.ts";
 import { NANOS_PER_MS } from "./time.ts";
 import type { Clock, Timer } from "./time.ts";
 
-/** A clock that stands still until it is advanced. Nanoseconds are its smallest step. */
+/**
+ * A clock that stands still until it is advanced. Nanoseconds are its smallest step.
+ *
+ * @example
+ * const clock = new VirtualClock();
+ * const bucket = new TokenBucket({ rate: 10, clock });
+ * clock.advance(100); // one more token
+ */
 export class VirtualClock implements Clock {
   // Two fields, because the nanoseconds of a year do not fit a double exactly.
   #wholeMs = 0;

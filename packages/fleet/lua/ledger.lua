@@ -218,10 +218,13 @@ local function open(id, wanted)
   end
   local mine = not isNew and found[3] and readEntry(found[3]) or nil
   for _, other in ipairs(redis.call("ZRANGEBYSCORE", DUE, "-inf", "(" .. text(pool.now), "LIMIT", 0, DUE_MAX)) do
-    if other == id then
+    local entry = redis.call("HGET", MEMBERS, other)
+    if not entry then
+      redis.call("ZREM", DUE, other)
+    elseif other == id then
       mine = endPromise(id, mine)
     else
-      endPromise(other, readEntry(redis.call("HGET", MEMBERS, other)))
+      endPromise(other, readEntry(entry))
     end
   end
   if pool.now - pool.askedSince >= times.sync then

@@ -153,7 +153,15 @@ local isNewer = version > known
 
 local isSettled = pool.now - pool.changedAt > times.stale
 local rank = ""
-if isSettled and ARGV[10] == "1" then rank = text(redis.call("ZRANK", RANKS, id)) end
+if isSettled and ARGV[10] == "1" then
+  local place = redis.call("ZRANK", RANKS, id)
+  -- A server that evicted the ranks has them again when every member has synced.
+  if not place then
+    redis.call("ZADD", RANKS, 0, id)
+  elseif redis.call("ZCARD", RANKS) == pool.members then
+    rank = text(place)
+  end
+end
 if isDue then pool.refreshedAt = wall end
 redis.call("HSET", MEMBERS, id, packedEntry(mine), "@", packedPool(pool))
 redis.call("ZADD", DUE, text(dueAt(mine)), id)

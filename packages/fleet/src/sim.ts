@@ -12,6 +12,8 @@ export { SmoothPacing } from "./pacing/smooth-pacing.ts";
 export { exactShare } from "./pacing/pacing.ts";
 export type { Pacing } from "./pacing/pacing.ts";
 export { EpochClock } from "./pacing/epoch-clock.ts";
+export { Ledger } from "./ledger/ledger.ts";
+export type { LedgerState } from "./ledger/ledger.ts";
 export { MemoryStore } from "./store/memory-store.ts";
 export { PARTS, POOL_MEMBERS_MAX } from "./ledger/parts.ts";
 export type { LeaveRequest, SyncReply, SyncRequest } from "./store/pool-store.ts";

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ledgerKeys } from "../src/store/redis/arguments.ts";
 import { MemoryStore } from "../src/store/memory-store.ts";
 import { PARTS } from "../src/ledger/parts.ts";
 import type { LeaveRequest, PoolStore, SyncRequest, Told } from "../src/store/pool-store.ts";
@@ -96,6 +97,21 @@ const sync: fc.Arbitrary<Said> = fc.record({
     leaseMs: 8001,
   }),
 });
+/** A member that wants everything and holds nothing. */
+const CALM = {
+  nonce: "1",
+  isFirst: false,
+  held: 0,
+  isHeldUnleased: false,
+  wanted: PARTS,
+  safeShare: 0,
+  startsOnSafeShare: false,
+  needsRank: true,
+  level: undefined,
+  limits: { version: 0, text: undefined },
+  timing: TIMING,
+  resumeTtlMs: RESUME_TTL_MS,
+} as const;
 const leave = fc.record({
   ...who,
   level,
@@ -133,6 +149,38 @@ describe.skipIf(isSkipped)(`Redis and the store in memory${NEEDS_REDIS}`, () => 
     client.disconnect();
     await server.stop();
   });
+
+  test.each([1, 2])(
+    "a server that evicts key %i of a pool answers as before, and has it again",
+    async (key) => {
+      const pool = `evicted/${key}`;
+      const clock = new StoreClock();
+      const { store } = timedStore(client, clock);
+      const syncAll = async (sequence: number): Promise<(number | undefined)[]> => {
+        const ranks: (number | undefined)[] = [];
+        for (const member of ["a", "b", "c"]) {
+          const reply = await store.sync({ ...CALM, pool, member, sequence });
+          ranks.push(isTold(reply) ? reply.rank : undefined);
+        }
+        clock.advance(500);
+        return ranks;
+      };
+      let sequence = 0;
+      while (++sequence < 40) await syncAll(sequence);
+      expect(await syncAll(++sequence)).toEqual([0, 1, 2]);
+      await client.del(ledgerKeys(pool)[key] ?? "");
+      for (let round = 0; round < 4; round++) await syncAll(++sequence);
+      expect(await syncAll(++sequence)).toEqual([0, 1, 2]);
+      // Promises still end: a member that fell silent is forgotten.
+      for (let round = 0; round < 30; round++) {
+        await store.sync({ ...CALM, pool, member: "a", sequence: ++sequence });
+        clock.advance(500);
+      }
+      expect(await store.sync({ ...CALM, pool, member: "a", sequence: ++sequence })).toMatchObject({
+        members: 1,
+      });
+    },
+  );
 
   test("answer the same, to the last digit, whatever happens", async () => {
     let pools = 0;

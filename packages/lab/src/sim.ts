@@ -31,10 +31,17 @@ export type {
   OverloadSecond,
 } from "./simulation/overload/run-overload.ts";
 export { PoolSimulation } from "./pool/pool-simulation.ts";
-export type { PoolAction, PoolSimulationOptions } from "./pool/pool-simulation.ts";
+export type { PoolSimulationOptions } from "./pool/pool-simulation.ts";
+export type { PoolAction, PoolEvent } from "./pool/pool-action.ts";
 export { runPool } from "./pool/pool-run.ts";
-export type { PoolEvent, PoolRow, PoolRunOptions, PoolStats } from "./pool/pool-run.ts";
-export { SimulatedMember } from "./pool/simulated-member.ts";
-export type { PoolRules, ProcessWatcher } from "./pool/simulated-member.ts";
-export type { Network } from "./pool/simulated-store.ts";
-export { SlidingSecond } from "./pool/sliding-second.ts";
+export type { PoolRow, PoolRunOptions, PoolRunResult } from "./pool/pool-run.ts";
+export type { Measured, PoolFigures } from "./pool/measure/pool-gauge.ts";
+export { SimulatedProcess } from "./pool/simulated-process.ts";
+export type { ProcessRules, ProcessWatcher } from "./pool/simulated-process.ts";
+export { SluiceProtocol } from "./pool/sluice/sluice-protocol.ts";
+export type { SluiceParts, StoreSteps } from "./pool/sluice/sluice-protocol.ts";
+export type { Network } from "./pool/network.ts";
+export { SlidingSecond } from "./pool/measure/sliding-second.ts";
+export { at, joins, missedGoals, runStory, worstOf } from "./pool/churn/story.ts";
+export type { ChurnFigures, ChurnGoals, ChurnPlan, ChurnStory } from "./pool/churn/story.ts";
+export { CHURN_STORIES, LARGEST_POOL_STORY } from "./pool/churn/stories.ts";

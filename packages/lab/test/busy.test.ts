@@ -1,9 +1,9 @@
-import { loadScenario, simulate } from "@sluice/lab";
+import { loadScenario, reportLines, simulate } from "@sluice/lab";
 import { expect, test } from "vitest";
 
 interface Row {
   readonly rps: number;
-  readonly limit: number;
+  readonly limit: number | null;
 }
 
 // At 20 a second an answer comes at the very end of each second; one of them brings a cut.
@@ -12,4 +12,32 @@ test("the limit of a row is the one its second begins with, after the answers of
     "kind: busy\nrule: sluice\noffered: { shape: steady, start: 20 }\nbusy: { shape: steady, start: 20 }\n";
   const rows = simulate(loadScenario(text, "a.yaml")).result.rows as Row[];
   expect(rows.slice(2, 6).map(({ limit }) => limit)).toEqual([10, 5, 5, 2]);
+});
+
+test("a row without a limit says so, and the chart has a gap there", () => {
+  const text =
+    "kind: busy\nrule: sluice\noffered: { shape: steady, start: 20 }\nbusy: { shape: steady, start: 0 }\n";
+  const simulation = simulate(loadScenario(text, "a.yaml"));
+  expect((simulation.result.rows as Row[])[0]?.limit).toBeNull();
+  expect([...reportLines(simulation)].join("\n")).toMatch(/^ +1 +20 +0 +0 +no limit$/m);
+  const series = simulation.run.chart().series.find(({ label }) => label === "limit");
+  expect(series?.points[0]).toEqual({ x: 1, y: undefined });
+});
+
+test.each([
+  [
+    "prose",
+    "{ rate: 1 }",
+    /recover has rate 1: recover.factor is 1, so a limit would never recover/,
+  ],
+  [
+    "table",
+    "{ rate: 0 }",
+    /recover has rate 0: recover.factor is 1, so a limit would never recover/,
+  ],
+  ["table", "{ value: 0 }", /recover.value is 0, so a limit would never recover; use more than 0/],
+])("rule %s with recover %s is refused: the limit would never recover", (rule, recover, words) => {
+  const text = `kind: busy\nrule: ${rule}\nrecover: ${recover}\noffered: { shape: steady, start: 20 }\nbusy: { shape: steady, start: 20 }\n`;
+  expect(() => loadScenario(text, "a.yaml")).toThrow(words);
+  expect(() => loadScenario(text, "a.yaml")).toThrow(/^a.yaml:3: /);
 });

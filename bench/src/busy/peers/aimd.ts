@@ -1,6 +1,5 @@
-import { RateMeter } from "@sluice/core";
 import type { BusyState, BusyThrottle, Clock } from "@sluice/core";
-import { DOCUMENT_LIMIT_MAX } from "@sluice/core/internal";
+import { RateMeter, DOCUMENT_LIMIT_MAX } from "@sluice/core/internal";
 import { Tokens } from "./tokens.ts";
 
 const FACTOR = 0.7;

@@ -1,6 +1,5 @@
-import { RateMeter } from "@sluice/core";
 import type { BusyState, BusyThrottle, Clock } from "@sluice/core";
-import { SECOND_MS, DOCUMENT_LIMIT_MAX } from "@sluice/core/internal";
+import { RateMeter, SECOND_MS, DOCUMENT_LIMIT_MAX } from "@sluice/core/internal";
 import { Tokens } from "./tokens.ts";
 
 const BURST_S = 0.02;

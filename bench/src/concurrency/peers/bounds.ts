@@ -1,4 +1,4 @@
-import type { LimitBounds } from "@sluice/core";
+import type { LimitBounds } from "@sluice/core/internal";
 
 /** Bounds of a peer that also has a least limit to set. */
 export interface PeerBounds extends LimitBounds {

@@ -1,5 +1,6 @@
-import type { LimitAlgorithm, LimitBounds, LimitDecision, EndedAttempt } from "@sluice/core";
+import type { LimitAlgorithm, LimitDecision, EndedAttempt } from "@sluice/core";
 import { Ewma } from "@sluice/core/internal";
+import type { LimitBounds } from "@sluice/core/internal";
 import { decided, isDrop, rttMsOf } from "./decision.ts";
 
 /**

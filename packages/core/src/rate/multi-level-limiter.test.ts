@@ -104,8 +104,8 @@ test("one level over time answers as it would alone", () => {
   fc.assert(
     fc.property(rate, fc.array(step, { maxLength: 40 }), ({ messages, bytes }, history) => {
       let nowMs = 0;
-      const rates = { messages: { rate: messages }, bytes: { rate: bytes } };
-      const make = () => new CompoundLimiter({ ...rates, clock: { now: () => nowMs } });
+      const limits = { messages: { rate: messages }, bytes: { rate: bytes } };
+      const make = () => new CompoundLimiter({ ...limits, clock: { now: () => nowMs } });
       const alone = make();
       const limiter = new MultiLevelLimiter([make()]);
       for (const { waitMs, messages: count, call } of history) {

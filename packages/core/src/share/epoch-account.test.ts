@@ -80,7 +80,7 @@ test.each([-1, 0.5, Number.NaN, Infinity])("a deposit of %d gives nothing back",
   expect(account.left).toBe(2);
 });
 
-test("a refusal says why, in the words of who asks", () => {
+test("a refusal carries the reason that the caller gave", () => {
   const account = new EpochAccount({ ceiling: 1, seat: ALONE, epoch: 0, division: "rotate" });
   const grants = [account.acquire(1, "store-lost"), account.acquire(1, "store-lost")];
   expect(grants.map(({ reason }) => reason)).toEqual([undefined, "store-lost"]);
@@ -168,7 +168,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 function apply(members: readonly Member[], one: Step): readonly Member[] {
-  // A seat that nobody here takes is that of a newcomer, who waits for the next epoch.
+  // A seat that no present member takes is that of a joiner, which waits for the next epoch.
   const present = one.do === "resize" ? members.slice(0, one.ranks.length) : members;
   for (const [i, member] of present.entries()) {
     if (one.do === "acquire") {

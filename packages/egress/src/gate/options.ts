@@ -7,7 +7,6 @@ import {
   VectorLimit,
 } from "@sluice/core";
 import type {
-  BusyRuleName,
   BusyThrottle,
   BusyThrottleOptions,
   Clock,
@@ -16,6 +15,7 @@ import type {
   Timer,
 } from "@sluice/core";
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
+import type { BusyRuleName } from "@sluice/core/internal";
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
 import type { RetryOptions } from "../retry/retry.ts";
 import { readRate } from "../rate-setting.ts";

@@ -1,5 +1,6 @@
-import type { Permit, PermitWaiter, Waiter } from "@sluice/core";
+import type { Permit, PermitWaiter } from "@sluice/core";
 import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
+import type { Waiter } from "@sluice/core/internal";
 import type { Alarms, Sleeper } from "./alarms.ts";
 import type { Call } from "./call-options.ts";
 import type { LeftBecause, RefusedAt } from "./event.ts";

@@ -130,11 +130,13 @@ export class MemberSession {
     this.#inFlight = { sequence: this.#sequence, sentAtMs: nowMs, isLate: false };
     // Not in step with the last sync: after a stop no syncs are made up for.
     this.#nextAtMs = nowMs + this.#timing.syncIntervalMs;
+    const { held, isHeldUnleased } = this.membership.onSend(nowMs);
     return {
       ...this.#identity,
       sequence: this.#sequence,
       isFirst: this.membership.syncedAtMs === undefined,
-      ...this.membership.onSend(nowMs),
+      held,
+      isHeldUnleased,
       wanted: this.#rules.share === "demand" ? wanted : PARTS,
       safeShare: this.membership.safeShare,
       startsOnSafeShare: this.#rules.joinOn === "safe-share",

@@ -105,7 +105,7 @@ export class MemoryStore implements PoolStore {
     const wallMs = this.#wallMs();
     const pool = this.#pool(request.pool, wallMs);
     const { state, isNew } = pool.ledger.open(wallMs, String(this.#run), timing);
-    const reply = pool.ledger.sync(state, isNew, timing, { id, ...request });
+    const reply = pool.ledger.sync(state, isNew, timing, { ...request, id });
     if (reply.kind !== "told") return reply;
     const running = reportLevel(state.level, request.level, state.nowMs);
     const saved = request.isFirst ? savedLevel(pool, running, state.members > 1) : undefined;

@@ -1,10 +1,11 @@
 import { SECOND_MS } from "@sluice/core/internal";
 import * as v from "valibot";
-import { nameOf } from "../pool/pool-simulation.ts";
-import type { PoolAction } from "../pool/pool-simulation.ts";
-import type { PoolEvent } from "../pool/pool-run.ts";
+import { nameOf } from "../pool/pool-action.ts";
+import type { PoolAction, PoolEvent } from "../pool/pool-action.ts";
+import { PROCESSES_MAX } from "../pool/pool-simulation.ts";
 import { field, list, map, real } from "../scenario/fields.ts";
 import type { Problem } from "../scenario/kind.ts";
+import { rateLimit } from "./rate-limit.ts";
 
 const MAX_EVENTS = 100_000;
 export const MAX_SECONDS = 100_000;
@@ -24,9 +25,12 @@ const name = field<string>(
 );
 const always = field<true>((value) => value === true, "true");
 
+/** The name under which events mean the store, not a process. */
+const STORE = "store";
+
 type EventSchema = v.GenericSchema<unknown, PoolEvent>;
 
-/** By the key that says what happens. */
+/** What may happen, by the key that names it. */
 const FORMS: Readonly<Record<string, EventSchema>> = {
   join: form({ t: seconds, join: id, asks: v.optional(real(0)) }, ({ join, asks }) => ({
     do: "join",
@@ -35,6 +39,12 @@ const FORMS: Readonly<Record<string, EventSchema>> = {
   })),
   leave: form({ t: seconds, leave: name }, ({ leave }) => ({ do: "leave", name: leave })),
   crash: form({ t: seconds, crash: name }, ({ crash }) => ({ do: "crash", name: crash })),
+  restart: form({ t: seconds, restart: name }, ({ restart }) => ({ do: "restart", name: restart })),
+  demand: form({ t: seconds, demand: name, asks: v.optional(real(0)) }, ({ demand, asks }) => ({
+    do: "demand",
+    name: demand,
+    asksPerSecond: asks,
+  })),
   pause: form({ t: seconds, pause: name, forS: seconds }, ({ pause, forS }) => ({
     do: "pause",
     name: pause,
@@ -56,9 +66,20 @@ const FORMS: Readonly<Record<string, EventSchema>> = {
     forMs: storeDown * SECOND_MS,
   })),
   flush: form({ t: seconds, flush: always }, () => ({ do: "flush" })),
+  failover: form({ t: seconds, failover: always, lagS: v.optional(seconds, 0) }, ({ lagS }) => ({
+    do: "failover",
+    lagMs: lagS * SECOND_MS,
+  })),
+  limits: form({ t: seconds, limits: rateLimit() }, ({ limits }) => ({
+    do: "limits",
+    rateLimit: limits,
+  })),
   clockStep: form(
     { t: seconds, clockStep: name, s: real(-MAX_SECONDS, MAX_SECONDS) },
-    ({ clockStep, s }) => ({ do: "clock-step", name: clockStep, byMs: s * SECOND_MS }),
+    ({ clockStep, s }) =>
+      clockStep === STORE
+        ? { do: "store-clock-step", byMs: s * SECOND_MS }
+        : { do: "clock-step", name: clockStep, byMs: s * SECOND_MS },
   ),
 };
 
@@ -77,19 +98,25 @@ export function poolEvents(): v.GenericSchema<unknown, PoolEvent[]> {
   return list(event, MAX_EVENTS);
 }
 
-/** Events out of order, after the end, or about a process that is not there then. */
+/** Events out of order, after the end, or about a process that is not there at that time. */
 export function problemsOfEvents(
   events: readonly PoolEvent[],
   { untilS, maxMembers }: { readonly untilS: number; readonly maxMembers: number },
 ): Problem[] {
   const there = new Set<string>();
   let lastMs = 0;
+  let started = 0;
   for (const [index, { atMs, action }] of events.entries()) {
     const t = atMs / SECOND_MS;
     if (atMs < lastMs)
       return wrong(index, `is at ${t} s, before the event above it; expected times in order`);
     if (t > untilS) return wrong(index, `is at ${t} s; expected at most untilS, ${untilS}`);
     lastMs = atMs;
+    if (action.do === "join" || action.do === "restart") started++;
+    if (started > PROCESSES_MAX)
+      return wrong(index, `starts process ${started}; expected at most ${PROCESSES_MAX}`);
+    if (action.do === "failover" && action.lagMs > atMs)
+      return wrong(index, `has a lag of ${action.lagMs / SECOND_MS} s; expected at most t, ${t}`);
     const problem = problemOf(action, there, maxMembers);
     if (problem !== undefined) return wrong(index, problem);
   }
@@ -103,10 +130,20 @@ function problemOf(action: PoolAction, there: Set<string>, maxMembers: number): 
     return `makes ${there.size} processes; expected at most maxMembers, ${maxMembers}`;
   }
   if (!("name" in action)) return undefined;
-  if (!there.has(action.name))
-    return `is about ${action.name}, which is not there then; expected one that has joined and not gone`;
-  if (action.do === "leave" || action.do === "crash") there.delete(action.name);
+  const { name: about } = action;
+  if (!there.has(about))
+    return `is about ${about}, which is not there then; expected one that has joined and not gone`;
+  if (action.do === "leave" || action.do === "crash") there.delete(about);
+  if (action.do === "restart") {
+    // The new process has the id, which another process may have as its name by then.
+    there.delete(about);
+    there.add(nameOf(idOf(about), (each) => there.has(each)));
+  }
   return undefined;
+}
+
+function idOf(about: string): string {
+  return about.replace(/#\d+$/, "");
 }
 
 function wrong(index: number, message: string): Problem[] {

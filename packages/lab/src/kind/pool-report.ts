@@ -1,12 +1,22 @@
+import { SECOND_MS } from "@sluice/core/internal";
 import type { Marker, Panel, Point, Series } from "../chart/chart.ts";
-import type { PoolAction } from "../pool/pool-simulation.ts";
-import type { PoolEvent, PoolRow, PoolRunResult, PoolStats } from "../pool/pool-run.ts";
+import type { PoolAction, PoolEvent } from "../pool/pool-action.ts";
+import { rounded } from "../pool/pool-run.ts";
+import type { PoolRow, PoolRunResult } from "../pool/pool-run.ts";
 import type { Run } from "../scenario/kind.ts";
 
 /** Most members with a line each; with more the chart shows only the largest share. */
 const LINES_MAX = 8;
 
-const SECOND_MS = 1000;
+/** What a run of a pool comes to. Sums are parts of the ceiling; null: that never was. */
+interface Stats {
+  readonly maxSumRatio: number;
+  readonly maxWindowRatio: number;
+  readonly minSumRatio: number | null;
+  readonly meanSumRatio: number | null;
+  readonly joinerWaitS: number | null;
+  readonly settledAfterS: readonly (number | null)[];
+}
 
 /** The table and the chart of a run of kind pool. */
 export function poolReport(
@@ -14,7 +24,8 @@ export function poolReport(
   events: readonly PoolEvent[],
   heading: { readonly title: string; readonly subtitle: string },
 ): Run {
-  const { rows, stats } = result;
+  const { rows } = result;
+  const stats = statsOf(result);
   return {
     rows,
     stats,
@@ -46,6 +57,18 @@ export function poolReport(
       below: [sharesPanel(rows), sizesPanel(rows)],
       markers: events.map(markerOf),
     }),
+  };
+}
+
+function statsOf({ figures, settledAfterMs }: PoolRunResult): Stats {
+  const { most, mostGranted, least, mean, waitMs } = figures;
+  return {
+    maxSumRatio: rounded(most),
+    maxWindowRatio: rounded(mostGranted),
+    minSumRatio: least === undefined ? null : rounded(least),
+    meanSumRatio: mean === undefined ? null : rounded(mean),
+    joinerWaitS: Number.isFinite(waitMs) ? rounded(waitMs / SECOND_MS) : null,
+    settledAfterS: settledAfterMs.map((ms) => (ms === undefined ? null : rounded(ms / SECOND_MS))),
   };
 }
 
@@ -114,10 +137,8 @@ function largest(rows: readonly PoolRow[], key: "size" | "share"): Point[] {
   }));
 }
 
-function closingOf(
-  { maxSumRatio, maxWindowRatio, settledAfterS }: PoolStats,
-  events: readonly PoolEvent[],
-): string {
+function closingOf(stats: Stats, events: readonly PoolEvent[]): string {
+  const { maxSumRatio, maxWindowRatio, settledAfterS } = stats;
   const lines = events.map((event, index) => {
     const isLast = index === events.length - 1;
     const settled = settledAfterS[index] ?? null;
@@ -128,5 +149,15 @@ function closingOf(
     return `${event.atMs / SECOND_MS} s, ${labelOf(event.action)}: ${when}`;
   });
   const most = `at most ${maxSumRatio.toFixed(3)} of the ceiling at any instant, ${maxWindowRatio.toFixed(3)} granted in any second`;
-  return [most, ...lines].join("\n");
+  return [most, sinceWhole(stats), ...lines].join("\n");
+}
+
+function sinceWhole({ minSumRatio, meanSumRatio, joinerWaitS }: Stats): string {
+  if (minSumRatio === null || meanSumRatio === null)
+    return "the shares were never the whole ceiling";
+  const wait =
+    joinerWaitS === null
+      ? "a joiner still waits for its share"
+      : `joiners waited for their share for ${joinerWaitS.toFixed(1)} s at most`;
+  return `since the shares first were the whole ceiling: at least ${minSumRatio.toFixed(3)} of it, ${meanSumRatio.toFixed(3)} on average; ${wait}`;
 }

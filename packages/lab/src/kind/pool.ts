@@ -3,7 +3,7 @@ import { SECOND_MS } from "@sluice/core/internal";
 import { checkTiming, DEFAULT_TIMING } from "@sluice/fleet/sim";
 import type { Timing } from "@sluice/fleet/sim";
 import * as v from "valibot";
-import { runPool } from "../pool/pool-run.ts";
+import { runPool, steadyNetwork } from "../pool/pool-run.ts";
 import { map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Problem, Run } from "../scenario/kind.ts";
@@ -12,7 +12,7 @@ import { poolReport } from "./pool-report.ts";
 import { rangeOf, rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 10_000;
-/** Members in all rows together: as many as can be held and printed. */
+/** Shares in all rows together. More take gigabytes to hold and to print. */
 const MAX_SHARES = 5_000_000;
 
 const { syncIntervalMs, leaseMs, staleMs, timeoutMs } = DEFAULT_TIMING;
@@ -24,9 +24,10 @@ const DEFAULTS = {
   latencyMs: 1,
 } as const;
 
-/** Members that share a ceiling through a store, while things happen to them and to the store. */
+/** Processes that share a ceiling through a store, while things happen to them and to the store. */
 export const poolKind: Kind = defineKind(
   {
+    protocol: v.optional(oneOf("sluice", "document"), "sluice"),
     rateLimit: rateLimit(),
     store: v.optional(
       map({
@@ -43,30 +44,27 @@ export const poolKind: Kind = defineKind(
     ),
     pacing: v.optional(oneOf("smooth", "epoch"), "smooth"),
     division: v.optional(oneOf("rotate", "floor"), "rotate"),
-    share: v.optional(oneOf("equal", "demand"), "equal"),
+    share: v.optional(oneOf("equal", "demand"), "demand"),
     events: poolEvents(),
     untilS: real(0.001, MAX_SECONDS),
   },
-  ({ rateLimit: ramp, store, pacing, division, share, events, untilS, seed, title }): Run => {
+  (scenario): Run => {
+    const { protocol, rateLimit: ramp, store, pacing, division, share, events } = scenario;
     const { maxMembers, onStoreLoss, joinOn, latencyMs } = store;
     const needsRank = pacing === "epoch";
-    const membership = {
-      timing: timingOf(store),
-      maxMembers,
-      onStoreLoss,
-      joinOn,
-      share,
-      needsRank,
-    };
+    const timing = timingOf(store);
     const result = runPool({
-      rules: { rateLimit: ramp, membership, pacing, division },
-      latencyMs,
+      protocol,
+      rules: { rateLimit: ramp, pacing, division },
+      membership: { timing, maxMembers, onStoreLoss, joinOn, share, needsRank },
+      network: steadyNetwork(latencyMs),
       events,
-      untilMs: untilS * SECOND_MS,
-      seed,
+      untilMs: scenario.untilS * SECOND_MS,
+      seed: scenario.seed,
     });
-    const subtitle = `${rangeOf(ramp)}, ${pacing}, shares ${share}`;
-    return poolReport(result, events, { title: title || "Pool", subtitle });
+    const shares = protocol === "document" ? "by the document's rule" : `by ${share}`;
+    const subtitle = `${rangeOf(ramp)}, ${pacing}, shares ${shares}`;
+    return poolReport(result, events, { title: scenario.title || "Pool", subtitle });
   },
   ({ store, events, untilS }) => [
     ...problemsOfTiming(timingOf(store)),
@@ -86,7 +84,7 @@ function problemsOfTiming(timing: Timing): Problem[] {
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // It begins with the name of the key that is wrong.
+    // The message begins with the name of the key that is wrong.
     const [key = "", ...rest] = error.message.split(" ");
     return [{ path: ["store", key], message: rest.join(" "), isMissing: false }];
   }

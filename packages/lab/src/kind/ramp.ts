@@ -3,8 +3,8 @@ import { counted } from "../report/words.ts";
 import { real, field, list, map, oneOf, whole } from "../scenario/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Run } from "../scenario/kind.ts";
-import { isLook, LockstepPool } from "./lockstep-pool.ts";
-import type { PoolCall } from "./lockstep-pool.ts";
+import { isLook, LockstepPool } from "../ramp/lockstep-pool.ts";
+import type { LockstepCall } from "../ramp/lockstep-pool.ts";
 import { rangeOf, rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 1000;
@@ -33,7 +33,7 @@ const call = v.pipe(
     ({ ask, deposit }) => deposit === undefined || ask !== undefined,
     "has deposit without ask; expected { ask: 5, deposit: 2 }",
   ),
-) as v.GenericSchema<unknown, PoolCall>;
+) as v.GenericSchema<unknown, LockstepCall>;
 
 export const rampKind: Kind = defineKind(
   {

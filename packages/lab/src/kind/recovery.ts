@@ -1,7 +1,6 @@
 import { ConfigError } from "@sluice/core";
-import type { Recovery } from "@sluice/core";
 import { DOCUMENT_LIMIT_MAX, proseRule, tableRule } from "@sluice/core/internal";
-import type { BusyRule } from "@sluice/core/internal";
+import type { Recovery, BusyRule } from "@sluice/core/internal";
 import * as v from "valibot";
 import { field, map, real } from "../scenario/fields.ts";
 import type { Problem } from "../scenario/kind.ts";

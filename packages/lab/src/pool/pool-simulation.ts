@@ -1,130 +1,140 @@
-import { SeededRandom } from "@sluice/core";
+import { ConfigError, SeededRandom } from "@sluice/core";
 import type { Random } from "@sluice/core";
 import { EventLoop } from "../simulation/engine/event-loop.ts";
-import { SimulatedMember } from "./simulated-member.ts";
-import type { PoolRules, ProcessOptions, ProcessWatcher } from "./simulated-member.ts";
+import type { Network } from "./network.ts";
+import { nameOf } from "./pool-action.ts";
+import type { PoolAction } from "./pool-action.ts";
+import type { Protocol } from "./protocol.ts";
+import { SimulatedProcess } from "./simulated-process.ts";
+import type { ProcessOptions, ProcessRules, ProcessWatcher } from "./simulated-process.ts";
 import { SimulatedStore } from "./simulated-store.ts";
-import type { Network } from "./simulated-store.ts";
-
-/** What happens to a pool at an instant. One that nobody is there for changes nothing. */
-export type PoolAction =
-  | { readonly do: "join"; readonly id: string; readonly asksPerSecond?: number | undefined }
-  | { readonly do: "leave" | "crash"; readonly name: string }
-  | { readonly do: "pause" | "cut" | "mute"; readonly name: string; readonly forMs: number }
-  | { readonly do: "store-down"; readonly forMs: number }
-  | { readonly do: "flush" }
-  /** The store loses one registration. */
-  | { readonly do: "lose"; readonly name: string }
-  /** The wall clock of a process is set. */
-  | { readonly do: "clock-step"; readonly name: string; readonly byMs: number }
-  | { readonly do: "store-clock-step"; readonly byMs: number };
 
 export interface PoolSimulationOptions {
-  readonly rules: PoolRules;
+  readonly rules: ProcessRules;
+  readonly protocol: (store: SimulatedStore) => Protocol;
   readonly network: Network;
   readonly seed: number;
   readonly watcher: ProcessWatcher;
-  /** Of a process's monotonic clock, told apart from all others; as the run's unless given. */
+  /** The monotonic clock of a process, drawn for each. Default: the clock of the run. */
   readonly clockOf?: (random: Random) => ProcessOptions["clock"];
 }
 
-/** The most processes that are ever started in a run. */
-const PROCESSES_MAX = 10_000;
+/** Processes that are started in one run, at most: a run of more takes minutes. */
+export const PROCESSES_MAX = 10_000;
 
 /** Processes that share a ceiling through a store, in virtual time. */
 export class PoolSimulation {
   readonly loop: EventLoop = new EventLoop({ timerQuantumMs: 0 });
-  readonly store: SimulatedStore;
   readonly #options: PoolSimulationOptions;
-  readonly #members = new Map<string, SimulatedMember>();
-  /** The same, since it is looked at after every event. */
-  #list: readonly SimulatedMember[] = [];
+  readonly #store: SimulatedStore;
+  readonly #protocol: Protocol;
+  readonly #processes = new Map<string, SimulatedProcess>();
+  /** The same as a list, since it is read after every event. */
+  #list: readonly SimulatedProcess[] = [];
   #started = 0;
-  /** Ends of what lasts, by what it is. */
+  /** When each pause, cut, mute and store failure ends. */
   readonly #untilMs = new Map<string, number>();
 
   constructor(options: PoolSimulationOptions) {
     this.#options = options;
-    this.store = new SimulatedStore(this.loop, options.network, options.rules.pool);
+    this.#store = new SimulatedStore(this.loop, options.network);
+    this.#protocol = options.protocol(this.#store);
   }
 
-  /** Those who have not gone, in the order in which they came. */
-  get members(): readonly SimulatedMember[] {
+  /** The processes that have not ended, in the order in which they started. */
+  get processes(): readonly SimulatedProcess[] {
     return this.#list;
   }
 
+  /** Lets time pass, up to and including this instant. */
+  runUntil(atMs: number): void {
+    this.loop.run(
+      atMs + Number.EPSILON * (1 + atMs),
+      () => {},
+      () => false,
+    );
+  }
+
   perform(action: PoolAction): void {
+    if ("name" in action) {
+      const process = this.#processes.get(action.name);
+      if (process !== undefined) this.#befall(process, action);
+      return;
+    }
     switch (action.do) {
       case "join":
         return this.#join(action.id, action.asksPerSecond);
       case "store-down":
-        this.store.isDown = true;
-        return this.#lasting("store", action.forMs, () => (this.store.isDown = false));
+        this.#store.isDown = true;
+        return this.#lasting("store", action.forMs, () => (this.#store.isDown = false));
       case "flush":
-        return this.store.flush();
+        return this.#protocol.flush();
       case "store-clock-step":
-        return this.store.stepClock(action.byMs);
-      case "lose":
-      case "leave":
-      case "crash":
-      case "pause":
-      case "cut":
-      case "mute":
-      case "clock-step": {
-        const member = this.#members.get(action.name);
-        if (member !== undefined) this.#befall(member, action);
-      }
+        return this.#store.stepClock(action.byMs);
+      case "failover":
+        this.loop.after(action.lagMs, this.#protocol.snapshot());
+        return;
+      case "limits":
+        return this.#protocol.setLimits(JSON.stringify(action.rateLimit));
     }
   }
 
-  #befall(member: SimulatedMember, action: Extract<PoolAction, { name: string }>): void {
-    const { link, name } = member;
+  #befall(process: SimulatedProcess, action: Extract<PoolAction, { name: string }>): void {
+    const { link, name, id, asksPerSecond } = process;
     switch (action.do) {
       case "leave":
-        // A stopped process hears no signal.
-        if (member.isPaused) return;
-        member.leave();
+        // A paused process handles no signal.
+        if (process.isPaused) return;
+        process.leave();
         return this.#remove(name);
       case "crash":
-        member.crash();
+        process.crash();
         return this.#remove(name);
+      case "restart":
+        process.crash();
+        this.#remove(name);
+        return this.#join(id, asksPerSecond);
       case "pause":
-        member.pause();
-        return this.#lasting(`pause ${name}`, action.forMs, () => member.resume());
+        process.pause();
+        return this.#lasting(`pause ${name}`, action.forMs, () => process.resume());
       case "cut":
         link.isCut = true;
         return this.#lasting(`cut ${name}`, action.forMs, () => (link.isCut = false));
       case "mute":
         link.isMuted = true;
         return this.#lasting(`mute ${name}`, action.forMs, () => (link.isMuted = false));
+      case "demand":
+        return process.ask(action.asksPerSecond);
       case "lose":
-        return this.store.lose(member.id);
+        return this.#protocol.lose(id);
       case "clock-step":
-        // Nothing that runs here is given a wall clock: there is nothing to set.
-        return;
+        return process.stepClock(action.byMs);
     }
   }
 
   #join(id: string, asksPerSecond: number | undefined): void {
-    if (this.#started >= PROCESSES_MAX) return;
+    if (this.#started >= PROCESSES_MAX)
+      throw new ConfigError(
+        `more than ${PROCESSES_MAX} processes join; make the run shorter or let fewer join`,
+      );
     const { rules, seed, watcher, clockOf } = this.#options;
-    const name = nameOf(id, (each) => this.#members.has(each));
+    const name = nameOf(id, (each) => this.#processes.has(each));
     // Draws of its own, so that a run without one process is the same for all others.
     const random = new SeededRandom(seed ^ hashOf(`${name} ${this.#started++}`));
     const clock = clockOf?.(random) ?? { startMs: 0, rate: 1 };
-    const world = { loop: this.loop, store: this.store, watcher };
+    const world = { loop: this.loop, protocol: this.#protocol, watcher };
     const options = { name, id, asksPerSecond, clock, random };
-    this.#members.set(name, new SimulatedMember(options, rules, world));
-    this.#list = [...this.#members.values()];
+    this.#processes.set(name, new SimulatedProcess(options, rules, world));
+    this.#list = [...this.#processes.values()];
   }
 
   #remove(name: string): void {
-    this.#members.delete(name);
-    this.#list = [...this.#members.values()];
+    this.#processes.delete(name);
+    this.#list = [...this.#processes.values()];
     for (const what of ["pause", "cut", "mute"]) this.#untilMs.delete(`${what} ${name}`);
   }
 
-  /** What is already so lasts until the later end. */
+  /** A condition that exists already lasts until the later of both ends. */
   #lasting(what: string, forMs: number, end: () => void): void {
     const untilMs = Math.max(this.loop.now() + forMs, this.#untilMs.get(what) ?? 0);
     this.#untilMs.set(what, untilMs);
@@ -132,14 +142,6 @@ export class PoolSimulation {
       if (this.#untilMs.get(what) === untilMs) end();
     });
   }
-}
-
-/** The id, or the first free name made of it. */
-export function nameOf(id: string, isTaken: (name: string) => boolean): string {
-  if (!isTaken(id)) return id;
-  let number = 2;
-  while (isTaken(`${id}#${number}`)) number++;
-  return `${id}#${number}`;
 }
 
 function hashOf(text: string): number {

@@ -2,10 +2,10 @@ import type { PoolEvent } from "@sluice/lab/sim";
 import type { Plan } from "./plan.ts";
 import { runPlan } from "./run-plan.ts";
 
-/** Leaves out events, and what makes the way bad, as long as a promise is still broken. */
+/** Leaves out events, and faults of the network, as long as a promise is still broken. */
 function shrinkPlan(plan: Plan): Plan {
   let smallest = plan;
-  const calmer = { lossRatio: 0, slowRatio: 0, lateRatio: 0, isOrdered: true };
+  const calmer = { lossRatio: 0, slowRatio: 0, lateRatio: 0, isOrdered: true, drift: 1 };
   for (const [key, value] of Object.entries(calmer)) {
     const candidate = { ...smallest, weather: { ...smallest.weather, [key]: value } };
     if (isBroken(candidate)) smallest = candidate;
@@ -24,11 +24,11 @@ function shrinkPlan(plan: Plan): Plan {
 
 /** A broken promise as a story, as short as it could be made. */
 export function storyOf(plan: Plan): string {
-  const { seed, rules, weather, events } = shrinkPlan(plan);
-  const { violation } = runPlan({ seed, rules, weather, events });
+  const smallest = shrinkPlan(plan);
+  const { seed, rules, membership, weather, events } = smallest;
   return [
-    `seed ${seed}: ${violation}`,
-    `rules ${JSON.stringify(rules)}`,
+    `seed ${seed}: ${runPlan(smallest).violation}`,
+    `rules ${JSON.stringify({ ...rules, ...membership })}`,
     `weather ${JSON.stringify(weather)}`,
     ...events.map(lineOf),
   ].join("\n");

@@ -1,266 +1,198 @@
 import { SECOND_MS } from "@sluice/core/internal";
 import { PARTS } from "@sluice/fleet/sim";
-import type { Entitlement, MembershipChange, SyncRequest } from "@sluice/fleet/sim";
 import { SlidingSecond } from "@sluice/lab/sim";
-import type { PoolRules, PoolSimulation, ProcessWatcher, SimulatedMember } from "@sluice/lab/sim";
+import type { PoolSimulation, ProcessWatcher, SimulatedProcess } from "@sluice/lab/sim";
+import type { Plan } from "./plan.ts";
 
 /** A promise that was not kept. */
 export class Violation extends Error {}
 
-type Answer = Parameters<ProcessWatcher["onReply"]>[1];
-
-interface Reply {
-  /** Stands for all who were live. */
-  readonly roster: string;
-  readonly sentAtMs: number;
-  readonly gotAtMs: number;
-}
-
-/** What is known of a process without asking its own code. */
-interface Record {
-  inFlight: { readonly sequence: number; readonly sentAtMs: number } | undefined;
-  /** Counted replies in a row, none missed. */
-  replies: Reply[];
-  /** The sending of the last sync that was answered in time. */
-  confirmedAtMs: number;
-  /** Since when it has run without a stop. */
-  runningSinceMs: number;
-  wasPaused: boolean;
-  hasHeldLease: boolean;
-  readonly unleased: SlidingSecond;
+interface Seen {
+  /** Whether it has read a reply. */
+  hasReply: boolean;
+  /** Whether its start is promised to be quick: it started in a settled pool and was never paused. */
+  isTimed: boolean;
+  hasArrived: boolean;
   grantedAtMs: number;
+  unbackedAtMs: number;
 }
 
 const TINY = 1e-6;
+/** The part of its equal share that a joiner is promised within a bounded time. */
+const ARRIVED = 0.8;
+
 /**
- * Checks the promises of a pool after everything that happens in it: that of rate (I1), of no zombies
- * (I3), of the order of sizes (I4), of identity (I7), and that of a lost store (I8). Leases and
- * hold-downs are worked out anew from what was sent and received.
+ * Checks what a pool promises, after every event:
+ *
+ * - the shares in use add up to the ceiling at most, plus one safe share for each member that uses
+ *   one without the store's promise. A paused process counts with what it could use on waking;
+ * - no member without a lease uses more than its safe share;
+ * - the tokens granted in a sliding second are those of the shares, and 5 % for what is saved up.
  */
 export class Watch implements ProcessWatcher {
-  readonly #rules: Omit<PoolRules, "lagMs">;
-  readonly #lateMaxMs: number;
-  readonly #records = new Map<SimulatedMember, Record>();
-  readonly #leased = new SlidingSecond();
+  readonly #plan: Plan;
+  readonly #seen = new Map<SimulatedProcess, Seen>();
+  /** Members for whose safe share the ledger may not have made room yet, and when they last were without a promise. */
+  readonly #unbacked = new Map<SimulatedProcess, number>();
+  readonly #second = new SlidingSecond();
+  readonly #safe: number;
   #simulation: PoolSimulation | undefined;
-  /** All tokens so far. */
+  #ceilings = { second: 0, now: 0, before: 0 };
+  #zeroSinceMs: number | undefined;
   granted = 0;
+  /** The largest sum of shares so far, as a part of the ceiling. */
+  most = 0;
+  /** The longest wait of a joiner, and the longest time without any share. */
+  waitMs = 0;
+  zeroMs = 0;
+  timed = 0;
 
-  constructor(rules: Omit<PoolRules, "lagMs">, lateMaxMs: number) {
-    this.#rules = rules;
-    this.#lateMaxMs = lateMaxMs;
+  constructor(plan: Plan) {
+    const { onStoreLoss, maxMembers } = plan.membership;
+    this.#plan = plan;
+    this.#safe = onStoreLoss === "closed" ? 0 : 1 / maxMembers;
   }
 
   attach(simulation: PoolSimulation): void {
     this.#simulation = simulation;
   }
 
-  onSent(process: SimulatedMember, { sequence, size }: SyncRequest, nowMs: number): void {
-    const record = this.#recordOf(process);
-    const used = process.session.membership.size;
-    if (record.inFlight !== undefined) fail("I8", `${process.name} has two syncs under way`);
-    if (size !== undefined && size > used)
-      fail("I4", `${process.name} reports ${size} and uses ${used}`);
-    record.inFlight = { sequence, sentAtMs: nowMs };
-  }
-
-  onDue(process: SimulatedMember, nowMs: number, changes: readonly MembershipChange[]): void {
-    const record = this.#recordOf(process);
-    const { timeoutMs } = this.#rules.membership.timing;
-    const sent = record.inFlight;
-    if (sent !== undefined && nowMs >= sent.sentAtMs + timeoutMs) {
-      record.inFlight = undefined;
-      record.replies = [];
-    }
-    this.#checkChanges(process, changes, undefined);
-    this.#checkStoreLoss(process, record, nowMs);
+  onChange(): void {
     this.look();
   }
 
-  onReply(process: SimulatedMember, answer: Answer, changes: readonly MembershipChange[]): void {
-    const record = this.#recordOf(process);
-    const { reply, nowMs, sequence } = answer;
-    const sent = record.inFlight;
-    const { timeoutMs } = this.#rules.membership.timing;
-    if (sent?.sequence === sequence) {
-      record.inFlight = undefined;
-      const isInTime = nowMs - sent.sentAtMs <= timeoutMs;
-      if (!isInTime) record.replies = [];
-      else if (reply.kind === "refused") {
-        record.replies = [];
-        record.confirmedAtMs = Number.NEGATIVE_INFINITY;
-        record.hasHeldLease = false;
-      } else {
-        record.confirmedAtMs = sent.sentAtMs;
-        record.replies.push({ roster: reply.roster, sentAtMs: sent.sentAtMs, gotAtMs: nowMs });
-      }
-    }
-    this.#checkChanges(process, changes, answer);
-    if (process.session.membership.standing === "member") record.hasHeldLease = true;
-    this.look();
-  }
-
-  onGrant(process: SimulatedMember, count: number): void {
-    const record = this.#recordOf(process);
+  onGrant(process: SimulatedProcess, count: number): void {
     this.granted += count;
-    record.grantedAtMs = this.#nowMs;
-    const { max } = this.#rules.rateLimit;
-    if (!this.#isLeased(process, record)) {
-      // One that is saved up, and one more when it learns where epochs begin.
-      const most = this.#unleasedMost(process, record) * max * this.#slack + 2;
-      const sum = record.unleased.add(count, this.#nowMs);
-      if (sum > most)
-        fail("I3", `${process.name} has no lease and granted ${sum} in a second, not ${most}`);
-      return;
-    }
-    const sum = this.#leased.add(count, this.#nowMs);
-    if (sum <= this.#slack * max + 1) return;
-    const most = this.#slack * max + this.#grantors;
-    if (sum > most) fail("I1", `${sum} tokens granted in a second, not ${most}`);
+    this.#seenOf(process).grantedAtMs = this.#nowMs;
+    const ceiling = this.#ceilingAt();
+    const sum = this.#second.add(count, this.#nowMs);
+    // With epochs a sliding second may see two of them, and a third if the store's clock is set.
+    const slack = this.#plan.rules.pacing === "smooth" ? 1.05 : 3;
+    if (sum <= slack * ceiling || this.#isOpen) return;
+    const { grantors, unbacked } = this.#ofLastSecond();
+    const most = slack * ceiling * (1 + unbacked * this.#safe) + grantors;
+    if (sum > most) fail(`${sum} tokens were granted in a second, not ${most.toFixed(1)}`);
   }
 
   /** The pool at this instant. */
   look(): void {
+    const processes = this.#simulation?.processes ?? [];
     let sum = 0;
-    const holders = new Set<string>();
-    for (const process of this.#simulation?.members ?? []) {
-      const record = this.#recordOf(process);
-      this.#notePause(process, record);
-      const { entitlement } = process;
-      if (entitlement === undefined) continue;
-      const part = partOf(entitlement);
-      if (!this.#isLeased(process, record)) {
-        const most = this.#unleasedMost(process, record);
-        if (part > most + TINY)
-          fail(
-            "I3",
-            `${process.name} has no lease and may use ${part} of the ceiling, not ${most}`,
-          );
-        continue;
+    for (const process of processes) {
+      const part = partOf(process);
+      const seen = this.#seenOf(process);
+      // The first reply of a joiner gives a share only if the joiner starts on its safe share.
+      const isStart = !seen.hasReply && part <= this.#safe + TINY;
+      const isUnbacked = part > 0 && (!process.isPromised || isStart);
+      seen.hasReply ||= process.member.size > 0;
+      if (isUnbacked) {
+        this.#unbacked.set(process, this.#nowMs);
+        if (part > this.#safe + TINY && !this.#isOpen)
+          fail(`${process.name} has no lease and may use ${part} of the ceiling`);
       }
-      if (process.session.membership.leaseUntilMs > this.#leaseEnd(record) + TINY)
-        fail("I3", `${process.name} believes in a lease that was not given`);
+      if (this.#unbacked.has(process)) seen.unbackedAtMs = this.#nowMs;
       sum += part;
-      if (holders.has(process.id)) fail("I7", `two processes with the id ${process.id} grant`);
-      holders.add(process.id);
+      this.#noteWait(process, part, seen);
     }
-    if (sum > 1 + TINY) fail("I1", `the shares add up to ${sum.toFixed(3)} of the ceiling`);
+    this.#noteZero(processes, sum);
+    this.most = Math.max(this.most, sum);
+    const most = 1 + this.#unbacked.size * this.#safe;
+    if (sum > most + TINY && !this.#isOpen)
+      fail(`the shares add up to ${sum.toFixed(4)} of the ceiling, not ${most.toFixed(4)}`);
+    if (sum > 1 + TINY) return;
+    // A promise from before may still be on its way, for one stale age.
+    for (const [process, atMs] of this.#unbacked)
+      if (this.#nowMs - atMs > this.#plan.membership.timing.staleMs) this.#unbacked.delete(process);
   }
 
-  /** I5: all agree on who is there, and what they may use is the whole. */
+  /** After quiet every member has its fair share, and of each id one process is in. */
   checkSettled(): void {
-    const live = (this.#simulation?.members ?? []).filter(({ isLive }) => isLive);
+    const processes = this.#simulation?.processes ?? [];
+    const live = processes.filter(({ isLive }) => isLive);
+    const ids = new Set(processes.map(({ id }) => id));
+    if (live.length !== ids.size)
+      fail(`${live.length} of ${processes.length} processes are in, with ${ids.size} ids`);
+    const isByDemand = live.some(({ asksPerSecond }) => asksPerSecond !== undefined);
     let sum = 0;
-    for (const { name, session, isLeased, entitlement } of live) {
-      const { standing, size } = session.membership;
-      if (!isLeased) fail("I5", `${name} is still ${standing}, with ${live.length} live`);
-      if (size !== live.length) fail("I5", `${name} uses ${size}, with ${live.length} live`);
-      sum += entitlement === undefined ? 0 : partOf(entitlement);
+    for (const process of live) {
+      const { name, member, isPromised } = process;
+      const part = partOf(process);
+      // Demand that comes in single tokens moves shares at every sync, but none below its equal share.
+      const isRight = isByDemand
+        ? isPromised && member.size === live.length && this.#hasEqualShare(process, part)
+        : process.isSettledIn(live.length);
+      if (!isRight)
+        fail(`${name} has ${part} in a pool of ${member.size}, with ${live.length} live`);
+      sum += part;
     }
-    const isDemand = this.#rules.membership.share === "demand";
-    if (live.length > 0 && !isDemand && sum < 1 - TINY)
-      fail("I5", `the shares add up to ${sum.toFixed(3)} of the ceiling only`);
+    if (!isByDemand && live.length > 0 && sum < 1 - TINY)
+      fail(`the shares add up to ${sum.toFixed(4)} of the ceiling only`);
   }
 
-  #checkChanges(
-    process: SimulatedMember,
-    changes: readonly MembershipChange[],
-    answer: Answer | undefined,
-  ): void {
-    for (const change of changes) {
-      const isGrowth =
-        change.type === "size"
-          ? change.size < change.before && change.size > 0
-          : change.standing === "member";
-      if (!isGrowth) continue;
-      const isAgreed = answer?.reply.kind === "counted" && answer.reply.verdict === "agree";
-      if (!isAgreed) fail("I4", `${process.name} takes more without an agreement`);
-      if (!this.#isHeldDown(this.#recordOf(process)))
-        fail("I4", `${process.name} takes more before the hold-down is over`);
-    }
+  #hasEqualShare({ asksPerSecond, member }: SimulatedProcess, part: number): boolean {
+    const isEqual = this.#plan.membership.share === "equal";
+    return (asksPerSecond !== undefined && !isEqual) || part * member.size >= 1 - TINY;
   }
 
-  /** The same members at every sync, none missed, for a lease. */
-  #isHeldDown({ replies }: Record): boolean {
-    const { leaseMs, syncIntervalMs, timeoutMs } = this.#rules.membership.timing;
-    const last = replies.at(-1);
-    if (last === undefined) return false;
-    let first = last;
-    for (const reply of replies.toReversed()) {
-      const isGap = first.sentAtMs - reply.gotAtMs > syncIntervalMs + timeoutMs;
-      if (reply !== last && (reply.roster !== last.roster || isGap)) break;
-      first = reply;
-    }
-    return last.sentAtMs - first.gotAtMs >= leaseMs;
+  #noteWait(process: SimulatedProcess, part: number, seen: Seen): void {
+    if (process.isPaused || process.member.isRefused) seen.isTimed = false;
+    if (seen.hasArrived || !seen.isTimed) return;
+    this.waitMs = Math.max(this.waitMs, this.#nowMs - process.joinedAtMs);
+    if (part * process.member.size < ARRIVED - TINY) return;
+    seen.hasArrived = true;
+    this.timed++;
   }
 
-  #checkStoreLoss(process: SimulatedMember, record: Record, nowMs: number): void {
-    this.#notePause(process, record);
-    const { leaseMs, syncIntervalMs, timeoutMs } = this.#rules.membership.timing;
-    const patienceMs = leaseMs + 3 * (syncIntervalMs + timeoutMs + this.#lateMaxMs);
-    const sinceMs = Math.max(record.confirmedAtMs, record.runningSinceMs);
-    if (!record.hasHeldLease || nowMs - sinceMs < patienceMs) return;
-    const { standing } = process.session.membership;
-    if (standing !== "lost") fail("I8", `${process.name} is ${standing} though the store is lost`);
-    const part = process.entitlement === undefined ? 0 : partOf(process.entitlement);
-    const most = this.#unleasedMost(process, record);
-    const isOpen = this.#rules.membership.onStoreLoss === "open";
-    if (isOpen ? part === 0 : Math.abs(part - most) > TINY)
-      fail("I8", `${process.name} has lost the store and may use ${part}, not ${most}`);
+  #noteZero(processes: readonly SimulatedProcess[], sum: number): void {
+    const { syncIntervalMs } = this.#plan.membership.timing;
+    const isHealthy = processes.some(
+      (process) =>
+        this.#seenOf(process).isTimed && this.#nowMs - process.joinedAtMs > syncIntervalMs,
+    );
+    const inUse = sum > 0 && processes.some(({ share }) => share > 0);
+    if (inUse || !isHealthy) this.#zeroSinceMs = this.#nowMs;
+    this.zeroMs = Math.max(this.zeroMs, this.#nowMs - (this.#zeroSinceMs ?? this.#nowMs));
   }
 
-  /** What a process may use without a lease, as a part of the ceiling. */
-  #unleasedMost({ session }: SimulatedMember, { hasHeldLease }: Record): number {
-    const { onStoreLoss, joinOn, maxMembers } = this.#rules.membership;
-    const { standing } = session.membership;
-    if (standing === "refused" || standing === "member") return 0;
-    // It goes on with what it had until it has agreed anew.
-    if (hasHeldLease && onStoreLoss === "open") return 1;
-    const mayUse =
-      (hasHeldLease && onStoreLoss !== "closed") ||
-      (standing === "joining" && joinOn === "safe-share");
-    return mayUse ? 1 / maxMembers : 0;
+  /** The highest ceiling of any process in this second and the one before. */
+  #ceilingAt(): number {
+    const second = Math.floor(this.#nowMs / SECOND_MS);
+    const last = this.#ceilings;
+    if (second !== last.second)
+      this.#ceilings = { second, now: 0, before: second - last.second > 1 ? 0 : last.now };
+    const kept = this.#ceilings;
+    for (const { ceiling } of this.#simulation?.processes ?? [])
+      kept.now = Math.max(kept.now, ceiling);
+    return Math.max(kept.now, kept.before);
   }
 
-  /** Who was answered and has not agreed yet has no lease. */
-  #isLeased({ session, nowMs }: SimulatedMember, record: Record): boolean {
-    return session.membership.standing === "member" && nowMs < this.#leaseEnd(record);
-  }
-
-  #leaseEnd({ confirmedAtMs }: Record): number {
-    return confirmedAtMs + this.#rules.membership.timing.leaseMs;
-  }
-
-  #notePause({ isPaused, nowMs }: SimulatedMember, record: Record): void {
-    if (record.wasPaused && !isPaused) record.runningSinceMs = nowMs;
-    record.wasPaused = isPaused;
-  }
-
-  #recordOf(process: SimulatedMember): Record {
-    const known = this.#records.get(process);
-    if (known !== undefined) return known;
-    const record: Record = {
-      inFlight: undefined,
-      replies: [],
-      confirmedAtMs: Number.NEGATIVE_INFINITY,
-      runningSinceMs: process.nowMs,
-      wasPaused: false,
-      hasHeldLease: false,
-      unleased: new SlidingSecond(),
-      grantedAtMs: Number.NEGATIVE_INFINITY,
-    };
-    this.#records.set(process, record);
-    return record;
-  }
-
-  /** By epochs a sliding second may see the shares of two. */
-  get #slack(): number {
-    return this.#rules.pacing === "smooth" ? 1.05 : 3;
-  }
-
-  get #grantors(): number {
+  #ofLastSecond(): { grantors: number; unbacked: number } {
     const sinceMs = this.#nowMs - SECOND_MS;
-    return [...this.#records.values()].filter(({ grantedAtMs }) => grantedAtMs > sinceMs).length;
+    const all = [...this.#seen.values()];
+    return {
+      grantors: all.filter(({ grantedAtMs }) => grantedAtMs > sinceMs).length,
+      unbacked: all.filter(({ unbackedAtMs }) => unbackedAtMs > sinceMs).length,
+    };
+  }
+
+  #seenOf(process: SimulatedProcess): Seen {
+    const known = this.#seen.get(process);
+    if (known !== undefined) return known;
+    const { leaseMs } = this.#plan.membership.timing;
+    const seen: Seen = {
+      hasReply: false,
+      // A pool that starts cold learns for longer than a lease first.
+      isTimed: process.joinedAtMs > 2 * leaseMs,
+      hasArrived: false,
+      grantedAtMs: Number.NEGATIVE_INFINITY,
+      unbackedAtMs: Number.NEGATIVE_INFINITY,
+    };
+    this.#seen.set(process, seen);
+    return seen;
+  }
+
+  get #isOpen(): boolean {
+    return this.#plan.membership.onStoreLoss === "open";
   }
 
   get #nowMs(): number {
@@ -268,10 +200,11 @@ export class Watch implements ProcessWatcher {
   }
 }
 
-export function fail(invariant: string, what: string): never {
-  throw new Violation(`${invariant}: ${what}`);
+export function fail(what: string): never {
+  throw new Violation(what);
 }
 
-function partOf(entitlement: Entitlement): number {
+function partOf({ entitlement }: SimulatedProcess): number {
+  if (entitlement === undefined) return 0;
   return entitlement.kind === "seat" ? 1 / entitlement.seat.poolSize : entitlement.parts / PARTS;
 }

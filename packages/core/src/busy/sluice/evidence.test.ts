@@ -45,14 +45,16 @@ describe("a suspicion", () => {
   });
 });
 
+/** The usual busy ratio after a half of this length with one busy answer. */
+function ratioAfter(answers: number, halfMs: number): number {
+  const evidence = new Evidence();
+  count(evidence, { busy: 1, answers: answers - 1 }, 0);
+  count(evidence, { busy: 0, answers: 1 }, halfMs);
+  return evidence.usualBusyRatio;
+}
+
 describe("a window", () => {
   test("ends a half after 500 ms with 50 answers, or after 5 s with fewer", () => {
-    const ratioAfter = (answers: number, halfMs: number): number => {
-      const evidence = new Evidence();
-      count(evidence, { busy: 1, answers: answers - 1 }, 0);
-      count(evidence, { busy: 0, answers: 1 }, halfMs);
-      return evidence.usualBusyRatio;
-    };
     expect([ratioAfter(50, 499), ratioAfter(49, 4999)]).toEqual([0, 0]);
     expect(ratioAfter(50, 500)).toBe(1 / 50 / 2);
     expect(ratioAfter(20, 5000)).toBe(1 / 20 / 2);

@@ -86,10 +86,9 @@ test("cuts that changed nothing are undone, without lowering the good rate", () 
 });
 
 test("a limit ends when 95 % of the first demand is sent again and some of the rate stays unused", () => {
-  const by = (sent: number): Measured => measured({ sent });
-  expect(rule.isRecovered(coolDown(), by(4750), true)).toBe(true);
-  expect(rule.isRecovered(coolDown(), by(4750), false)).toBe(false);
-  expect(rule.isRecovered(coolDown(), by(4749), true)).toBe(false);
+  expect(rule.isRecovered(coolDown(), measured({ sent: 4750 }), true)).toBe(true);
+  expect(rule.isRecovered(coolDown(), measured({ sent: 4750 }), false)).toBe(false);
+  expect(rule.isRecovered(coolDown(), measured({ sent: 4749 }), true)).toBe(false);
 });
 
 test("more is tried if half of the rate is used", () => {
@@ -97,11 +96,17 @@ test("more is tried if half of the rate is used", () => {
   expect(rule.isUsed(coolDown(), measured({ sent: 499 }))).toBe(false);
 });
 
-describe("on the way back to the last good rate", () => {
-  const far = (rate: number): CoolDown => coolDown({ rate, isProven: false });
-  const failed = (by: Partial<Measured>): CoolDown =>
-    rule.failProbe(rule.startProbe(far(200), measured()), measured(by));
+/** A limit far below the last good rate of 1000. */
+function far(rate: number): CoolDown {
+  return coolDown({ rate, isProven: false });
+}
 
+/** What a failed probe from 200 to 400 per second leaves. */
+function failed(by: Partial<Measured>): CoolDown {
+  return rule.failProbe(rule.startProbe(far(200), measured()), measured(by));
+}
+
+describe("on the way back to the last good rate", () => {
   test.each([
     [200, 400],
     [899, 1000],
@@ -138,24 +143,29 @@ describe("on the way back to the last good rate", () => {
   });
 });
 
-describe("a climb beyond the last good rate", () => {
-  const start = (rate: number, by: Partial<Measured> = {}): Probing =>
-    rule.startProbe(coolDown({ rate, goodRate: rate }), measured(by));
-  const stepOf = ({ plan: { from, to } }: Probing): number => to / from - 1;
+/** The first probe of a climb from `rate`. */
+function start(rate: number, by: Partial<Measured> = {}): Probing {
+  return rule.startProbe(coolDown({ rate, goodRate: rate }), measured(by));
+}
 
-  /** A climb that goes on every 200 ms, and its steps. */
-  function climb(steps: number): { last: Probing; taken: number[] } {
-    let last = start(1000, { nowMs: 0 });
-    const taken = [stepOf(last)];
-    for (let i = 1; i < steps; i++) {
-      const kept = rule.keepProbe(last, last.plan.to, measured({ nowMs: 200 * i }));
-      if (kept.phase !== "probing") break;
-      last = kept;
-      taken.push(stepOf(last));
-    }
-    return { last, taken };
+function stepOf({ plan: { from, to } }: Probing): number {
+  return to / from - 1;
+}
+
+/** A climb from 1000 per second that takes a step every 200 ms. */
+function climb(steps: number): { last: Probing; taken: number[] } {
+  let last = start(1000, { nowMs: 0 });
+  const taken = [stepOf(last)];
+  for (let i = 1; i < steps; i++) {
+    const kept = rule.keepProbe(last, last.plan.to, measured({ nowMs: 200 * i }));
+    if (kept.phase !== "probing") break;
+    last = kept;
+    taken.push(stepOf(last));
   }
+  return { last, taken };
+}
 
+describe("a climb beyond the last good rate", () => {
   test.each([
     [100_000, 0.02],
     [1000, 0.02],

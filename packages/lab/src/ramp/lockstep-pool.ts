@@ -3,7 +3,7 @@ import type { RampOptions } from "@sluice/core";
 import { EpochAccount } from "@sluice/core/internal";
 import type { Division, Seat, Usage } from "@sluice/core/internal";
 
-export interface PoolOptions {
+export interface LockstepOptions {
   readonly rateLimit: RampOptions;
   readonly members: number;
   readonly division: Division;
@@ -13,7 +13,7 @@ export interface PoolOptions {
 }
 
 /** What every member does at second `t`; with neither `use` nor `ask` it is only looked at. */
-export interface PoolCall {
+export interface LockstepCall {
   readonly t: number;
   /** The pool has this size from here on. */
   readonly members?: number | undefined;
@@ -23,16 +23,16 @@ export interface PoolCall {
   readonly deposit?: number | undefined;
 }
 
-export interface RampRow {
+export interface LockstepRow {
   readonly t: number;
   readonly ceiling: number;
   /** By member. */
   readonly granted: number[];
-  /** By all of them, in this call. */
+  /** By all members, in this call. */
   readonly used: number;
 }
 
-/** A pool whose members agree on its size and all do the same at the same time. */
+/** A pool whose members know its size and all make the same calls at the same time. */
 export class LockstepPool {
   readonly #ramp: Ramp;
   readonly #division: Division;
@@ -41,17 +41,17 @@ export class LockstepPool {
   #epoch: number | undefined;
   #ceiling = 0;
   #accounts: EpochAccount[] = [];
-  /** What was used in this epoch by members that have gone since. */
+  /** Tokens that were used in this epoch by members that have gone since. */
   #usedByLeavers = 0;
 
-  constructor({ rateLimit, members, division, resumeFrom, constructedAt }: PoolOptions) {
+  constructor({ rateLimit, members, division, resumeFrom, constructedAt }: LockstepOptions) {
     const epoch = Math.floor(constructedAt);
     this.#ramp = new Ramp(rateLimit, resumeFrom === undefined ? { epoch } : { epoch, resumeFrom });
     this.#division = division;
     this.#size = members;
   }
 
-  call(call: PoolCall): RampRow {
+  call(call: LockstepCall): LockstepRow {
     const epoch = Math.floor(call.t);
     const isNewEpoch = this.#epoch === undefined || epoch > this.#epoch;
     if (call.members !== undefined) this.#setSize(call.members, isNewEpoch);
@@ -63,7 +63,7 @@ export class LockstepPool {
     return { t: call.t, ceiling: this.#ceiling, ...this.#acquire(call) };
   }
 
-  #acquire({ use, ask, deposit = 0 }: PoolCall): { granted: number[]; used: number } {
+  #acquire({ use, ask, deposit = 0 }: LockstepCall): { granted: number[]; used: number } {
     const granted: number[] = [];
     let used = 0;
     for (const account of this.#accounts) {
@@ -85,7 +85,7 @@ export class LockstepPool {
 
   #setSize(size: number, isNewEpoch: boolean): void {
     this.#size = size;
-    // The last epoch is judged by who was there; the next one starts with the new size.
+    // The last epoch is judged by the members that it had; the next one starts with the new size.
     if (isNewEpoch || this.#epoch === undefined) return;
     for (const leaver of this.#accounts.splice(size)) this.#usedByLeavers += leaver.usage.used;
     const left = this.#ceiling - this.#usage().used;
@@ -121,6 +121,6 @@ export class LockstepPool {
   }
 }
 
-export function isLook({ use, ask }: PoolCall): boolean {
+export function isLook({ use, ask }: LockstepCall): boolean {
   return use === undefined && ask === undefined;
 }

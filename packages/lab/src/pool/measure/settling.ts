@@ -1,18 +1,18 @@
-/** When the pool was as it should be, and when not. */
+/** When the pool was settled, and when not. */
 export class Settling {
   readonly #changes: { readonly atMs: number; readonly isSettled: boolean }[] = [];
 
   note(atMs: number, isSettled: boolean): void {
     const last = this.#changes.at(-1);
     if (last?.isSettled === isSettled) return;
-    // Of several at one instant the last counts.
+    // The last of several at one instant counts.
     if (last?.atMs === atMs) this.#changes.pop();
     if (this.#changes.at(-1)?.isSettled !== isSettled) this.#changes.push({ atMs, isSettled });
   }
 
   /**
-   * How long after `fromMs` it was settled and stayed so until `untilMs`; undefined if it was not
-   * in the end.
+   * The time from `fromMs` until the pool was settled and stayed so until `untilMs`; undefined if it
+   * was not settled at `untilMs`.
    */
   afterMs(fromMs: number, untilMs: number): number | undefined {
     const last = this.#changes.findLast(({ atMs }) => atMs < untilMs);

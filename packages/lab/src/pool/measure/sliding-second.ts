@@ -1,6 +1,6 @@
-/** What was granted in the second that ends with the last grant. */
 import { SECOND_MS } from "@sluice/core/internal";
 
+/** Tokens granted in the second that ends with the last grant. */
 export class SlidingSecond {
   readonly #atMs: number[] = [];
   readonly #counts: number[] = [];
