@@ -46,9 +46,10 @@ export class Watch implements ProcessWatcher {
   timed = 0;
 
   constructor(plan: Plan) {
-    const { onStoreLoss, maxMembers } = plan.membership;
+    const { onStoreLoss, joinOn, maxMembers } = plan.membership;
     this.#plan = plan;
-    this.#safe = onStoreLoss === "closed" ? 0 : 1 / maxMembers;
+    const isUsed = onStoreLoss !== "closed" || joinOn === "safe-share";
+    this.#safe = isUsed ? 1 / maxMembers : 0;
   }
 
   attach(simulation: PoolSimulation): void {
