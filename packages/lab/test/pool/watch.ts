@@ -117,10 +117,9 @@ export class Watch implements ProcessWatcher {
     for (const process of live) {
       const { name, member, isPromised } = process;
       const part = partOf(process);
-      // Demand that comes in single tokens moves shares at every sync. A member that asks for all then may
-      // lack a part of its equal share for long, if others sync before it; half of it is never missing.
+      // Demand that comes in single tokens moves shares at every sync, but none below its equal share.
       const isRight = isByDemand
-        ? isPromised && member.size === live.length && this.#isServed(process, part)
+        ? isPromised && member.size === live.length && this.#hasEqualShare(process, part)
         : process.isSettledIn(live.length);
       if (!isRight)
         fail(`${name} has ${part} in a pool of ${member.size}, with ${live.length} live`);
@@ -130,11 +129,9 @@ export class Watch implements ProcessWatcher {
       fail(`the shares add up to ${sum.toFixed(4)} of the ceiling only`);
   }
 
-  #isServed({ asksPerSecond, member }: SimulatedProcess, part: number): boolean {
+  #hasEqualShare({ asksPerSecond, member }: SimulatedProcess, part: number): boolean {
     const isEqual = this.#plan.membership.share === "equal";
-    return (
-      (asksPerSecond !== undefined && !isEqual) || part * member.size >= (isEqual ? 1 - TINY : 0.5)
-    );
+    return (asksPerSecond !== undefined && !isEqual) || part * member.size >= 1 - TINY;
   }
 
   #noteWait(process: SimulatedProcess, part: number, seen: Seen): void {
