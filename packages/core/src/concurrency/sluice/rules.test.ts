@@ -104,10 +104,13 @@ describe("slow start", () => {
     expect(ruling.state.limit).toBeCloseTo(20 / 3, 9);
   });
 
-  test("adds windows without a queue to the baseline, and others not", () => {
-    const samples = (queued: number) =>
-      judgeStart(start, seenWith({ queued, error: 0.1 }), 200).state.baseline?.rttsMs.length;
-    expect([samples(0), samples(0.5)]).toEqual([300, 400]);
+  test("adds windows without a queue to a baseline of fewer than 64 round trips", () => {
+    const samples = (queued: number, before: number) => {
+      const baseline = baselineOf(Array<number>(before).fill(RTT_MS), 0);
+      const seen = seenWith({ queued, error: 0.1, baseline, rttsMs: [RTT_MS] });
+      return judgeStart(start, seen, 200).state.baseline?.rttsMs.length;
+    };
+    expect([samples(0, 63), samples(0, 64), samples(0.5, 63)]).toEqual([64, 64, 63]);
   });
 
   test("becomes a cruise at the largest limit", () => {

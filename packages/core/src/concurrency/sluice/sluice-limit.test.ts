@@ -40,7 +40,7 @@ function setUpStarted(limit: SluiceLimit, count: number, known = 1) {
     const startedAtMs: number[] = [];
     for (let inFlight = 1; inFlight <= most; inFlight++) {
       nowMs++;
-      limit.onStart(nowMs, inFlight);
+      limit.onStart(nowMs, inFlight, 1);
       startedAtMs.push(nowMs);
     }
     return startedAtMs;
@@ -440,7 +440,7 @@ describe("waiting", () => {
     const limit = new SluiceLimit({ random: new SeededRandom(1), initialLimit: 20, maxLimit: 20 });
     for (let nowMs = 0; nowMs < 300; nowMs++) {
       const count = limit.limit;
-      for (let inFlight = 1; inFlight <= count; inFlight++) limit.onStart(nowMs, inFlight);
+      for (let inFlight = 1; inFlight <= count; inFlight++) limit.onStart(nowMs, inFlight, 1);
       for (let inFlight = count; inFlight >= 1; inFlight--) {
         const during = { startedAtMs: nowMs, endedAtMs: nowMs, inFlight: inFlight - 1 };
         limit.onEnd({ ...during, outcome: "ok", weight: 1, inFlightAtStart: inFlight });
