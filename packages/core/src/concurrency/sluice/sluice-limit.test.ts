@@ -342,11 +342,12 @@ describe("a probe that never ends", () => {
   });
 });
 
+/** Draws one of the weights for each attempt. */
+const weigher = (random: SeededRandom, weights: readonly number[]) => () =>
+  weights[Math.floor(random.next() * weights.length)] ?? 1;
+
 describe("weights", () => {
   const mixes = [[1], [2], [3], [5], [1, 2, 3, 5]];
-  const weigher = (random: SeededRandom, weights: readonly number[]) => () =>
-    weights[Math.floor(random.next() * weights.length)] ?? 1;
-
   test.each(mixes.map((weights) => ({ weights })))(
     "of $weights use a peer that takes 60 in all, and few are refused",
     ({ weights }) => {
