@@ -18,6 +18,11 @@ export const START_GAIN = 0.6;
 export const START_COUNT = 8;
 export const START_COUNT_PER_LIMIT = 0.25;
 /**
+ * Round trips that the baseline of a start has at most. Bounds the cost: a client with little to do may
+ * stay in the start for ever, and would sort the baseline anew in each of its windows.
+ */
+export const START_SAMPLES = 64;
+/**
  * A queue of more than this many attempts ends the start, or of more than this factor × √limit if that
  * is more. Raised, more overshoot; lowered, chance ends the start. Tuned.
  */

@@ -37,9 +37,10 @@ export interface Settings {
  * | surely long | drain it, and resume the limit below it |
  * | unclear, and the window can get better | wait for more round trips |
  * | anything, but the limit was not reached | leave the limit: `idle` |
- * | not short, and the baseline is old | drain to measure the baseline: other clients may be the queue |
  * | short | probe for more |
+ * | not short, and the baseline is old | drain to measure the baseline: other clients may be the queue |
  * | surely not short | one attempt less |
+ * | otherwise | leave the limit: `steady` |
  */
 export function judgeCruise(
   state: State,

@@ -60,10 +60,11 @@ export function evidenceOf(
   const attempts = limit / weight;
   const shift = shiftFrom(baseline, rttsMs);
   const inFlight = isReached ? attempts : Math.min(attempts, window.rate(nowMs) * meanMs);
-  const queue = queueOf(inFlight, meanMs, shift);
+  const { queued, error } = queueOf(inFlight, meanMs, shift);
   const isFull = window.isFull(nowMs, samplesMaxOf(attempts));
   return {
-    ...queue,
+    queued,
+    error,
     nowMs,
     rttsMs,
     meanMs,

@@ -40,7 +40,7 @@ function setUpStarted(limit: SluiceLimit, count: number, known = 1) {
     const startedAtMs: number[] = [];
     for (let inFlight = 1; inFlight <= most; inFlight++) {
       nowMs++;
-      limit.onStart(nowMs, inFlight);
+      limit.onStart(nowMs, inFlight, 1);
       startedAtMs.push(nowMs);
     }
     return startedAtMs;
@@ -342,11 +342,12 @@ describe("a probe that never ends", () => {
   });
 });
 
+/** Draws one of the weights for each attempt. */
+const weigher = (random: SeededRandom, weights: readonly number[]) => () =>
+  weights[Math.floor(random.next() * weights.length)] ?? 1;
+
 describe("weights", () => {
   const mixes = [[1], [2], [3], [5], [1, 2, 3, 5]];
-  const weigher = (random: SeededRandom, weights: readonly number[]) => () =>
-    weights[Math.floor(random.next() * weights.length)] ?? 1;
-
   test.each(mixes.map((weights) => ({ weights })))(
     "of $weights use a peer that takes 60 in all, and few are refused",
     ({ weights }) => {
@@ -440,7 +441,7 @@ describe("waiting", () => {
     const limit = new SluiceLimit({ random: new SeededRandom(1), initialLimit: 20, maxLimit: 20 });
     for (let nowMs = 0; nowMs < 300; nowMs++) {
       const count = limit.limit;
-      for (let inFlight = 1; inFlight <= count; inFlight++) limit.onStart(nowMs, inFlight);
+      for (let inFlight = 1; inFlight <= count; inFlight++) limit.onStart(nowMs, inFlight, 1);
       for (let inFlight = count; inFlight >= 1; inFlight--) {
         const during = { startedAtMs: nowMs, endedAtMs: nowMs, inFlight: inFlight - 1 };
         limit.onEnd({ ...during, outcome: "ok", weight: 1, inFlightAtStart: inFlight });

@@ -54,6 +54,8 @@ export class SluiceLimit implements LimitAlgorithm {
   readonly #random: Random;
   readonly #maxLimit: number = 0;
   #state: State;
+  /** `limitOf` the state: read far more often than it changes. */
+  #limit = 1;
   // Evidence, gathered attempt by attempt.
   readonly #window = new RttWindow();
   readonly #tried: Tried;
@@ -77,21 +79,22 @@ export class SluiceLimit implements LimitAlgorithm {
       cut: { atMs: Number.NEGATIVE_INFINITY, inARow: 0, isExplained: false },
       suspect: undefined,
     };
+    this.#limit = initialLimit;
   }
 
   get limit(): number {
-    return limitOf(this.#state);
+    return this.#limit;
   }
 
   pauseMs(nowMs: number): number {
     return this.#pace.pauseMs(nowMs);
   }
 
-  onStart(nowMs: number, inFlight: number, weight: number = 1): void {
+  onStart(nowMs: number, inFlight: number, weight: number): void {
     this.#pace.onStart(nowMs);
     if (inFlight >= wholeLimitOf(this.#state)) this.#window.isReached = true;
     this.#tried.onStart(nowMs, inFlight);
-    this.#state = onProbeStart(this.#state, inFlight, weight);
+    this.#become(onProbeStart(this.#state, inFlight, weight));
   }
 
   onBlocked(nowMs: number): void {
@@ -110,8 +113,14 @@ export class SluiceLimit implements LimitAlgorithm {
     return { limit, limitBefore, cause, rttMs, startsPerSecond: this.#pace.perSecond };
   }
 
-  #apply({ state, window, triedUpTo, isCut, isWell }: Ruling, nowMs: number): void {
+  #become(state: State): void {
+    if (state === this.#state) return;
     this.#state = state;
+    this.#limit = limitOf(state);
+  }
+
+  #apply({ state, window, triedUpTo, isCut, isWell }: Ruling, nowMs: number): void {
+    this.#become(state);
     if (window !== "keep") this.#window.restart(nowMs, window === "settle");
     if (triedUpTo !== undefined) this.#tried.forgetAbove(triedUpTo);
     if (isWell === true) this.#losses.age();
@@ -151,14 +160,14 @@ export class SluiceLimit implements LimitAlgorithm {
     this.#window.add({ rttMs, typicalMs, weight }, endedAtMs, inFlight < this.limit);
     if (isProbe(this.#state, inFlightAtStart)) return this.#onProbeServed();
     if (this.#state.phase.name === "start" && this.#window.isReached)
-      this.#state = growStart(this.#state, weight, this.#maxLimit);
+      this.#become(growStart(this.#state, weight, this.#maxLimit));
     return undefined;
   }
 
   #onProbeServed(): Ruling | undefined {
     const ruling = onProbeServed(this.#state, this.#maxLimit);
     if (ruling.cause !== undefined) return ruling;
-    this.#state = ruling.state;
+    this.#become(ruling.state);
     return undefined;
   }
 
@@ -180,8 +189,10 @@ export class SluiceLimit implements LimitAlgorithm {
     }
     const isFirst = cut.inARow === 0;
     const isProbing = isProbe(this.#state, inFlightAtStart);
+    // A number in flight is to blame only before the first cut, and while random losses are few.
     const isTelling = isFirst && !this.#losses.areMany;
     if (isTelling && (isProbing || isFirstTry)) this.#state = suspected(this.#state, attempt);
+    // A probe is known to be beyond the limit, so its loss is never random.
     if (!(isTelling && isProbing) && this.#isRandom(isFirst, nowMs))
       return isProbing ? this.#onProbeServed() : undefined;
     this.#pace.onLoss();

@@ -1,5 +1,5 @@
 import { extended } from "./baseline.ts";
-import { START_DRAIN, START_GAIN, SURE } from "./constants.ts";
+import { START_DRAIN, START_GAIN, START_SAMPLES, SURE } from "./constants.ts";
 import { endsStart } from "./evidence.ts";
 import type { Evidence } from "./evidence.ts";
 import { cutTo, samplesMaxOf } from "./state.ts";
@@ -26,11 +26,11 @@ export function judgeStart(state: State, seen: Evidence, maxLimit: number): Ruli
     const change = { limit: drained, phase, growth: { ...growth, streak: 0 } };
     return cutTo(state, change, { nowMs, cause: "slower" }, Math.floor(limit));
   }
-  const isQueueless = queued <= SURE * error;
+  const isBetter = queued <= SURE * error && baseline.rttsMs.length < START_SAMPLES;
   return {
     state: {
       ...state,
-      baseline: isQueueless ? extended(baseline, rttsMs, samplesMaxOf(attempts), nowMs) : baseline,
+      baseline: isBetter ? extended(baseline, rttsMs, samplesMaxOf(attempts), nowMs) : baseline,
       phase: limit >= maxLimit ? { name: "cruise", probe: undefined } : state.phase,
     },
     cause: "start",

@@ -129,9 +129,10 @@ export function cutTo(
   { nowMs, cause, isExplained = false }: CutReason,
   triedUpTo: number = Math.floor(change.limit),
 ): Ruling {
+  const { limit, phase, growth = state.growth } = change;
   const cut = { ...state.cut, atMs: nowMs, isExplained };
   return {
-    state: { ...state, ...change, cut, suspect: undefined },
+    state: { ...state, limit, phase, growth, cut, suspect: undefined },
     cause,
     window: "settle",
     isCut: true,
