@@ -39,14 +39,17 @@ test("more demand is never answered by wanting less", () => {
   );
 });
 
-test("a new member wants everything for its first lease, and then what its calls asked for", () => {
+test("a new member wants at least its equal share for its first lease, and then what its calls asked for", () => {
   const meter = new DemandMeter(1000, 2000);
   const wanted: number[] = [];
   for (let nowMs = 1000 + SYNC_MS; nowMs <= 4000; nowMs += SYNC_MS) {
     meter.onRequested(100);
-    wanted.push(meter.read(nowMs, 1000, false));
+    wanted.push(meter.read(nowMs, 1000, nowMs === 1000 + SYNC_MS, PARTS / 2));
   }
-  expect(wanted).toEqual([PARTS, PARTS, PARTS, PARTS / 4, PARTS / 4, PARTS / 4]);
+  // Short of tokens at the first sync, it wants 4 × its 200 tokens a second.
+  const [first, ...later] = wanted;
+  expect(first).toBe(0.8 * PARTS);
+  expect(later).toEqual([PARTS / 2, PARTS / 2, PARTS / 4, PARTS / 4, PARTS / 4]);
 });
 
 test("a member that stops calling keeps half of what it wanted from sync to sync, and is idle within 5 s", () => {

@@ -67,7 +67,7 @@ export class DemandMeter implements DemandSink {
   #wasShort = false;
   #wanted = 0;
 
-  /** A new member wants everything for its first `unknownMs`: nothing is known of its demand. */
+  /** A new member wants at least its equal share for its first `unknownMs`: its demand is not known yet. */
   constructor(nowMs: number, unknownMs: number = UNKNOWN_MS) {
     this.#sinceMs = nowMs;
     this.#knownAtMs = nowMs + unknownMs;
@@ -86,8 +86,12 @@ export class DemandMeter implements DemandSink {
     this.#isShort = false;
   }
 
-  /** The parts to want at this sync; starts a new interval. `isWaiting`: calls wait for tokens now. */
-  read(nowMs: number, ceiling: number, isWaiting: boolean): number {
+  /**
+   * The parts to want at this sync; starts a new interval. `isWaiting`: calls wait for tokens now.
+   * `equal`: the equal share in parts. A new member that wanted more would borrow what idle members
+   * keep for their next burst.
+   */
+  read(nowMs: number, ceiling: number, isWaiting: boolean, equal: number = PARTS): number {
     const elapsedMs = nowMs - this.#sinceMs;
     const perSecond = elapsedMs > 0 ? (this.#tokens * 1000) / elapsedMs : 0;
     const isShort = this.#isShort || isWaiting;
@@ -98,6 +102,6 @@ export class DemandMeter implements DemandSink {
     this.#isShort = false;
     this.#tokens = 0;
     this.#sinceMs = nowMs;
-    return nowMs < this.#knownAtMs ? PARTS : this.#wanted;
+    return nowMs < this.#knownAtMs ? Math.max(equal, this.#wanted) : this.#wanted;
   }
 }

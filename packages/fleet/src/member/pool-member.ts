@@ -1,4 +1,5 @@
 import type { Ramp, RampOptions, Reason, Timer } from "@sluice/core";
+import { equalShare } from "../ledger/parts.ts";
 import type { Ceiling } from "../limiter/ceiling.ts";
 import type { Tally } from "../limiter/counts.ts";
 import { DemandMeter } from "../limiter/demand-meter.ts";
@@ -139,7 +140,8 @@ export class PoolMember implements ShareSource, SyncLoopHost {
   condition(): Condition {
     const nowMs = this.#options.timer.now();
     const isWaiting = this.#queue?.isWaiting() ?? false;
-    const wanted = this.demand.read(nowMs, this.#options.ceiling.now, isWaiting);
+    const equal = equalShare(this.#session.membership.size);
+    const wanted = this.demand.read(nowMs, this.#options.ceiling.now, isWaiting, equal);
     return { level: this.#level, wanted, limits: this.#knownLimits };
   }
 
