@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { systemTimer } from "@sluice/core/system";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, test } from "vitest";
-import { DEFAULT_TIMING } from "../src/ledger/timing.ts";
 import type { PoolStore, SyncReply, SyncRequest } from "../src/store/pool-store.ts";
 import { ledgerKeys } from "../src/store/redis/arguments.ts";
 import type { RedisStoreOptions } from "../src/store/redis/options.ts";
