@@ -59,6 +59,19 @@ test("of 2 members and 8 more that join 2 s apart all resolve and are ready with
   expect(world.timer.sleeping).toBe(0);
 });
 
+test("when 8 more join 2 members at once the pool keeps 65 % of its ceiling, and all are ready within 5 s", async () => {
+  const world = newWorld();
+  const limiters = await world.joinAll(2);
+  const joins = Array.from({ length: 8 }, (_, i) => world.join(`late-${i}`).joined);
+  limiters.push(...(await Promise.all(joins)));
+  const ready = Promise.all(limiters.map((limiter) => limiter.ready()));
+  const sums = await sharesOver(world, limiters, 5000);
+  await ready;
+  expect(Math.min(...sums)).toBeGreaterThanOrEqual(0.65);
+  expect(Math.max(...sums)).toBeLessThanOrEqual(1);
+  await Promise.all(limiters.map((limiter) => limiter.leave()));
+});
+
 test("a rolling redeploy of 6, one every 5 s, keeps 80 % of the ceiling in use and 97 % on average", async () => {
   const world = newWorld();
   const limiters = await world.joinAll(6);
@@ -195,13 +208,12 @@ test("an abort ends the joining, before it began or while it waits, and leaves n
 
 /** A store that answers every sync with this. */
 function answering(answer: SyncReply | Error): PoolStore {
-  const unused = (): Promise<never> => Promise.reject(new StoreError("not to be called"));
   const sync = (): Promise<SyncReply> =>
     answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
   return {
     sync,
     leave: () => Promise.resolve(),
-    setLimits: unused,
+    setLimits: () => Promise.resolve(1),
     close: () => Promise.resolve(),
   };
 }

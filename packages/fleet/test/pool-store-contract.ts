@@ -32,6 +32,11 @@ const RESUME_TTL_MS = 180_000;
 const HALF = PARTS / 2;
 const SAFE = PARTS / 64;
 
+/** A member that knows limits of this version. */
+function known(version: number): Pick<SyncRequest, "limits"> {
+  return { limits: { version, text: undefined } };
+}
+
 /** Every test has a pool of its own. */
 let pools = 0;
 
@@ -479,7 +484,6 @@ export function testPoolStore(
       const second = await tested.store.setLimits(pool, text);
       expect(second).toBeGreaterThan(first);
       expect((await a?.sync())?.limits).toEqual({ version: second, text });
-      const known = (version: number) => ({ limits: { version, text: undefined } });
       expect((await a?.sync(known(first)))?.limits).toEqual({ version: second, text });
       expect(await a?.sync(known(second))).toMatchObject({
         limits: undefined,

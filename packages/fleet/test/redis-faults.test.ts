@@ -188,8 +188,9 @@ describe.skipIf(redisPath === undefined)(`the user of the README${NEEDS_REDIS}`,
 
 describe.skipIf(redisPath === undefined)(`Sentinel${NEEDS_REDIS}`, () => {
   test("the store follows the master when it dies", async () => {
-    const { masterName, endpoints, master, replica, stop } = await startSentinel();
-    started.push(stop);
+    const trio = await startSentinel();
+    started.push(() => trio.stop());
+    const { masterName, endpoints, master, replica } = trio;
     const store = open({ sentinel: { masterName, endpoints } });
     await syncAgain(store);
     await master.kill();

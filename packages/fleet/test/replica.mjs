@@ -6,8 +6,6 @@
 /* oxlint-disable typescript/no-unsafe-argument, typescript/no-unsafe-assignment, typescript/no-unsafe-call, typescript/no-unsafe-member-access, typescript/no-unsafe-return */
 import { systemTimer, threadClock } from "@sluice/core/system";
 import { joinFleet } from "@sluice/fleet";
-// Loaded before time is taken: on a busy machine that takes seconds.
-import "ioredis";
 
 /** Between two samples of the share. */
 const SAMPLE_MS = 50;
@@ -36,6 +34,8 @@ async function tellOften() {
 }
 
 let limiter;
+// Loaded before time is taken: on a busy machine that takes seconds.
+await import("ioredis");
 tell("started");
 const telling = tellOften();
 try {
