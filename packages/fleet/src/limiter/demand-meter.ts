@@ -67,7 +67,7 @@ export class DemandMeter implements DemandSink {
   #wasShort = false;
   #wanted = 0;
 
-  /** A new member wants at least its equal share for its first `unknownMs`: its demand is not known yet. */
+  /** The demand of a new member is not known for its first `unknownMs`, unless its calls are short of tokens. */
   constructor(nowMs: number, unknownMs: number = UNKNOWN_MS) {
     this.#sinceMs = nowMs;
     this.#knownAtMs = nowMs + unknownMs;
@@ -87,11 +87,10 @@ export class DemandMeter implements DemandSink {
   }
 
   /**
-   * The parts to want at this sync; starts a new interval. `isWaiting`: calls wait for tokens now.
-   * `equal`: the equal share in parts. A new member that wanted more would borrow what idle members
-   * keep for their next burst.
+   * The parts to want at this sync, undefined while that is not known; starts a new interval.
+   * `isWaiting`: calls wait for tokens now.
    */
-  read(nowMs: number, ceiling: number, isWaiting: boolean, equal: number = PARTS): number {
+  read(nowMs: number, ceiling: number, isWaiting: boolean): number | undefined {
     const elapsedMs = nowMs - this.#sinceMs;
     const perSecond = elapsedMs > 0 ? (this.#tokens * 1000) / elapsedMs : 0;
     const isShort = this.#isShort || isWaiting;
@@ -102,6 +101,7 @@ export class DemandMeter implements DemandSink {
     this.#isShort = false;
     this.#tokens = 0;
     this.#sinceMs = nowMs;
-    return nowMs < this.#knownAtMs ? Math.max(equal, this.#wanted) : this.#wanted;
+    if (nowMs >= this.#knownAtMs) return this.#wanted;
+    return isShort ? PARTS : undefined;
   }
 }

@@ -1,5 +1,4 @@
 import type { Ramp, RampOptions, Reason, Timer } from "@sluice/core";
-import { equalShare } from "../ledger/parts.ts";
 import type { Ceiling } from "../limiter/ceiling.ts";
 import type { Tally } from "../limiter/counts.ts";
 import { DemandMeter } from "../limiter/demand-meter.ts";
@@ -140,8 +139,7 @@ export class PoolMember implements ShareSource, SyncLoopHost {
   condition(): Condition {
     const nowMs = this.#options.timer.now();
     const isWaiting = this.#queue?.isWaiting() ?? false;
-    const equal = equalShare(this.#session.membership.size);
-    const wanted = this.demand.read(nowMs, this.#options.ceiling.now, isWaiting, equal);
+    const wanted = this.demand.read(nowMs, this.#options.ceiling.now, isWaiting);
     return { level: this.#level, wanted, limits: this.#knownLimits };
   }
 
