@@ -6,7 +6,7 @@ import { Redis } from "ioredis";
 /** Members of the largest pool. */
 export const MEMBERS = 1000;
 /** Syncs a second of one member, by default. */
-export const SYNCS_PER_SECOND = 2;
+const SYNCS_PER_SECOND = 2;
 /** Connections that the members share. More make Redis read fewer commands at once, as many processes do. */
 const CONNECTIONS = 50;
 /** An empty store learns for 6 s; shares are then handed over. */

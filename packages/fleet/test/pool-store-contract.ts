@@ -126,7 +126,7 @@ export function testPoolStore(
       return [pool, ...members];
     }
 
-    test("an empty store tells nobody more than a safe share until it has learnt", async () => {
+    test("an empty store tells no member more than a safe share until it has learnt", async () => {
       const pool = nextPool();
       const [a, b] = [member(pool, "a"), member(pool, "b")];
       expect(await a.sync({ safeShare: SAFE })).toMatchObject({
@@ -212,7 +212,7 @@ export function testPoolStore(
       expect(await a?.sync()).toMatchObject({ members: 1 });
     });
 
-    test("who leaves gives its share back at once; what another process has, it cannot give", async () => {
+    test("a member that leaves gives its share back at once; a share of another process with its id stays", async () => {
       const [pool, a, b] = await settledPool("a", "b");
       await member(pool, "b", "other").leave();
       expect(await a?.sync()).toMatchObject({ members: 2, told: HALF });
@@ -379,6 +379,22 @@ export function testPoolStore(
       const [, a] = await settledPool("a");
       for (let round = 0; round < 3; round++) await a?.sync({ wanted: PARTS / 1000 });
       expect(a?.held).toBe(PARTS);
+    });
+
+    test("a member whose demand is not known claims its equal share, from idle members too, and gives back in steps", async () => {
+      const [pool, a] = await settledPool("a");
+      const b = member(pool, "b");
+      const idle = { wanted: PARTS / 1000 };
+      const unknown = { wanted: undefined };
+      expect(await b.sync(unknown)).toMatchObject({ told: 0, fair: HALF });
+      // Parts that an idle member does not want are asked back at once, down to its fair share.
+      expect(await a?.sync(idle)).toMatchObject({ told: HALF, fair: HALF });
+      await a?.sync(idle);
+      expect(await b.sync(unknown)).toMatchObject({ told: HALF });
+      await a?.leave();
+      expect(await b.sync(unknown)).toMatchObject({ told: PARTS });
+      await member(pool, "c").sync(unknown);
+      expect(await b.sync(unknown)).toMatchObject({ told: 0.7 * PARTS, reason: "asked-back" });
     });
 
     test("the joiner that waits longest is served first", async () => {
