@@ -1,19 +1,36 @@
 /** What the documents show is run, and where they point there is something. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { loadScenario, simulate } from "@sluice/lab";
+import { redisPath, RedisServer } from "../packages/fleet/test/redis-server.ts";
 import { filesIn, pathOf, read } from "./tree.ts";
 
 const documents = filesIn().filter((file) => file.endsWith(".md"));
 const examples = filesIn("examples/");
+/** Where documents have a Redis server. */
+const REDIS_ADDRESS = "redis://127.0.0.1:6379";
 
 test.each(examples)("%s runs to its end", async (file) => {
-  await expect(import(pathToFileURL(pathOf(file)).href)).resolves.toBeDefined();
+  if (!read(file).includes(REDIS_ADDRESS)) {
+    await expect(import(pathToFileURL(pathOf(file)).href)).resolves.toBeDefined();
+    return;
+  }
+  if (redisPath === undefined) return;
+  // The same program with the address of a server of the test.
+  const redis = await RedisServer.start();
+  const copy = pathOf(`.cache/${file}`);
+  mkdirSync(dirname(copy), { recursive: true });
+  writeFileSync(copy, read(file).replaceAll(REDIS_ADDRESS, redis.url));
+  try {
+    await expect(import(pathToFileURL(copy).href)).resolves.toBeDefined();
+  } finally {
+    await redis.stop();
+  }
 });
 
 test("every TypeScript block of a document is one of the examples", () => {

@@ -9,14 +9,19 @@ import type { BenchOptions } from "../options.ts";
 import { spreadOf } from "../spread.ts";
 import { table } from "../table.ts";
 import { startRedis } from "./redis.ts";
+import { measureStoreLoad, MEMBERS } from "./store-load.ts";
+import type { StoreLoad } from "./store-load.ts";
 
-/** As a multiple of the peer's throughput, and in decisions a second. */
+/** As a multiple of the throughput of rate-limiter-flexible, and in decisions a second. */
 const GOAL = 500;
 const LOCAL_GOAL = 5_000_000;
 /** Store calls a second of one member. */
 const CALLS_GOAL = 2;
+/** Part of one Redis core for 1,000 members, and bytes of a reply. */
+const CORE_GOAL = 0.1;
+const REPLY_GOAL = 200;
 
-/** So much that nobody is limited: what is measured is the decision. */
+/** Tokens a second: so many that no call is limited, and the decision alone is measured. */
 const CEILING = 1_000_000_000;
 const RATE_LIMIT = { max: CEILING, min: CEILING };
 const CALLERS = 64;
@@ -43,14 +48,16 @@ export async function benchFleet(options: BenchOptions): Promise<string> {
   const client = new Redis({ port: redis.port, enableOfflineQueue: true });
   const peer = new RateLimiterRedis({ storeClient: client, points: CEILING, duration: 1 });
   const [limiter, cached] = await Promise.all([
-    joinFleet({ pool: "bench/exact", store, rateLimit: RATE_LIMIT }),
+    joinFleet({ pool: "bench/exact", store, rateLimit: RATE_LIMIT, maxMembers: 1 }),
     joinFleet({
       pool: "bench/cached",
       store,
       rateLimit: RATE_LIMIT,
+      maxMembers: 1,
       runtime: { clock: createCachedClock() },
     }),
   ]);
+  await Promise.all([limiter.ready(), cached.ready()]);
   const joinedAtMs = systemClock.now();
   const syncsBefore = limiter.counts.syncs;
   const all: Round[] = [];
@@ -61,10 +68,12 @@ export async function benchFleet(options: BenchOptions): Promise<string> {
   await cached.leave();
   await store.close();
   client.disconnect();
+  const load = await measureStoreLoad(redis.port, rounds * ms);
   await redis.stop();
   const machine = thisMachine();
-  if (json) return JSON.stringify({ bench: "fleet", machine, rounds: all, callsPerSecond: calls });
-  return report(machineLine(machine), all, calls);
+  if (json)
+    return JSON.stringify({ bench: "fleet", machine, rounds: all, callsPerSecond: calls, load });
+  return report(machineLine(machine), all, { calls, load });
 }
 
 interface Contenders {
@@ -132,7 +141,11 @@ function p99Of(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(0.99 * times.length)] ?? 0;
 }
 
-function report(machine: string, all: readonly Round[], calls: number): string {
+function report(
+  machine: string,
+  all: readonly Round[],
+  { calls, load }: { readonly calls: number; readonly load: StoreLoad },
+): string {
   const of = (name: keyof Round): readonly number[] => all.map((round) => round[name]);
   const lines = [
     [
@@ -153,14 +166,21 @@ function report(machine: string, all: readonly Round[], calls: number): string {
       roundsText(of("peerAloneP99Ms"), micros),
     ],
   ];
+  const peer = "throughput ÷ rate-limiter-flexible's";
   const ratios = [
-    ["one caller each", all.map(({ ours, peerAlone }) => ours / peerAlone)],
-    [`clock once per turn ÷ ${CALLERS} callers`, all.map(({ cached, peer }) => cached / peer)],
-    [`exact clock ÷ ${CALLERS} callers`, all.map(({ ours, peer }) => ours / peer)],
+    ["one caller each, exact clock", all.map(({ ours, peerAlone }) => ours / peerAlone)],
+    [
+      `its ${CALLERS} callers at once, our clock read once per turn`,
+      all.map((round) => round.cached / round.peer),
+    ],
+    [
+      `its ${CALLERS} callers at once, our exact clock`,
+      all.map((round) => round.ours / round.peer),
+    ],
   ] as const;
   const goals = [
     ...ratios.map(([what, values]) => [
-      `throughput ÷ the peer's, ${what}`,
+      `${peer}: ${what}`,
       `≥ ${GOAL}`,
       roundsText(values, short),
       met(values, GOAL),
@@ -177,11 +197,30 @@ function report(machine: string, all: readonly Round[], calls: number): string {
       short(calls),
       calls <= 1.05 * CALLS_GOAL ? "met" : "missed",
     ],
+    [
+      `${MEMBERS} members: part of one Redis core`,
+      `≤ ${CORE_GOAL}`,
+      short(load.coreShare),
+      load.coreShare <= CORE_GOAL ? "met" : "missed",
+    ],
+    [
+      `${MEMBERS} members: bytes of a reply`,
+      `≤ ${REPLY_GOAL}`,
+      short(load.replyBytes),
+      load.replyBytes <= REPLY_GOAL ? "met" : "missed",
+    ],
+  ];
+  const store = [
+    ["one sync", micros(load.syncMicros / 1000)],
+    ["a script that returns 1", micros(load.emptyMicros / 1000)],
+    ["sync ÷ empty script", short(load.syncMicros / load.emptyMicros)],
   ];
   return [
     machine,
     "",
     table(["", "a second", "p99"], lines),
+    "",
+    table([`${MEMBERS} members at the store`, "CPU of the Redis process"], store),
     "",
     table(["", "goal", "measured", ""], goals),
   ].join("\n");

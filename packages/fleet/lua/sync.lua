@@ -2,7 +2,7 @@
 One sync of one member; begins with ledger.lua.
 
 ARGV  1 id  2 nonce  3 sequence  4 1 before the member has read a reply  5 held  6 1 if held without a
-      lease  7 wanted  8 safe share  9 1 to start on it  10 1 to be told the rank  11 level, may be ""
+      lease  7 wanted, "" if not known  8 safe share  9 1 to start on it  10 1 to be told the rank  11 level, may be ""
       12 version of the limits that it knows  13 1 if 14 is their text  15 sync  16 lease  17 stale
       18 timeout  19 resume TTL, in ms
 Returns {"refused", why}, {"late"}, or {"told", told, 1 if renewed, reason, fair, members, ms of
@@ -57,8 +57,9 @@ mine.sequence, mine.seenAt = sequence, pool.now
 
 -- As src/ledger/fair-share.ts.
 local equal = math.floor(PARTS / math.max(1, pool.members))
-local own = math.min(equal, wanted)
-wish(mine, equal - own, wanted - own)
+local claim = wanted or equal
+local own = math.min(equal, claim)
+wish(mine, equal - own, claim - own)
 local fair = own
 if pool.extra > 0 then fair = fair + math.floor(mine.extra * math.min(1, pool.lent / pool.extra)) end
 if pool.lent > 0 then fair = fair + math.floor(mine.lent * math.max(0, 1 - pool.extra / pool.lent)) end
@@ -74,7 +75,7 @@ if held > fair then
     local room = PARTS
     if learningLeft > 2 * times.sync then
       room = math.max(0, -free)
-    elseif pool.now - heldAt <= times.overdue and held <= wanted then
+    elseif pool.now - heldAt <= times.overdue and held <= (wanted or PARTS) then
       local idle = math.max(0, free) + math.min(pool.returning, pool.askedNow + pool.askedBefore)
       room = math.floor(math.max(0, IDLE_MAX - idle) + math.max(0, -free))
     end

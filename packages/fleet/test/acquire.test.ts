@@ -230,7 +230,7 @@ test("a second leave resolves together with the first", async () => {
   link.fault = "hanging";
   let left = 0;
   for (let i = 0; i < 2; i++) void limiter?.leave().then(() => left++);
-  await world.timer.advance(249);
+  await world.timer.advance(499);
   expect(left).toBe(0);
   await world.timer.advance(1);
   expect(left).toBe(2);

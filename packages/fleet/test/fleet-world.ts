@@ -3,8 +3,8 @@ import { VirtualTimer } from "@sluice/core/testing";
 import { joinFleet, MemoryStore } from "../src/index.ts";
 import type { FleetEvent, FleetLimiter, JoinOptions, PoolStore } from "../src/index.ts";
 
-/** By this time after a change, ms, every pool has agreed and every share has grown. */
-export const SETTLED_MS = 15_000;
+/** By this time after a change, ms, every member has its share: a stale age and four syncs are enough. */
+export const SETTLED_MS = 10_000;
 
 /** Options of which some may be taken away. */
 type Options = { readonly [Name in keyof JoinOptions]?: JoinOptions[Name] | undefined };
@@ -18,14 +18,14 @@ export function newWorld(defaults: Options = {}) {
   /** Joins as time passes; the test advances the time before it awaits the promise. */
   function join(member: string, options: Options = {}) {
     const events: FleetEvent[] = [];
+    const warnings: string[] = [];
     const given = {
       member,
       store,
       rateLimit: { max: 1000, min: 1000 },
-      // An idle member of these tests keeps its share.
-      share: "equal" as const,
       runtime: { timer, random: new SeededRandom(++seed) },
       onEvent: (event: FleetEvent) => void events.push(event),
+      onWarning: (warning: string) => void warnings.push(warning),
       ...defaults,
       ...options,
     };
@@ -34,7 +34,7 @@ export function newWorld(defaults: Options = {}) {
     );
     const joined = joinFleet({ pool: "shop/orders", ...kept });
     joined.catch(() => {});
-    return { joined, events };
+    return { joined, events, warnings };
   }
 
   /** Members `m-0` and on, after all have their shares. */
@@ -77,8 +77,8 @@ export class FaultyStore implements PoolStore {
 
   async sync(request: Parameters<PoolStore["sync"]>[0]): ReturnType<PoolStore["sync"]> {
     const reply = await this.#pass(() => this.#store.sync(request));
-    if (this.fault !== "senseless" || reply.kind === "refused") return reply;
-    return { ...reply, verdict: "agree", size: 0, live: 0 };
+    if (this.fault !== "senseless" || reply.kind !== "told") return reply;
+    return { ...reply, told: -1 };
   }
 
   leave(request: Parameters<PoolStore["leave"]>[0]): Promise<void> {

@@ -3,13 +3,7 @@ import type { Timer } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  DuplicateMemberError,
-  joinFleet,
-  MemoryStore,
-  setPoolLimits,
-  StoreError,
-} from "../src/index.ts";
+import { joinFleet, MemoryStore, setPoolLimits } from "../src/index.ts";
 import type { FleetLimiter, RateLimitBlock } from "../src/index.ts";
 import { FaultyStore, newWorld, SETTLED_MS, sum, takeAll } from "./fleet-world.ts";
 
@@ -44,7 +38,7 @@ test.each([1, 3, 7])(
   },
 );
 
-test("while members come and go, no second sees more than a twentieth over the limit", async () => {
+test("while members come and go, no second sees more than 5 % over the limit or less than 60 % of it", async () => {
   const change = fc.record({ ms: fc.integer({ min: 100, max: 9000 }), isJoin: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
@@ -54,15 +48,18 @@ test("while members come and go, no second sees more than a twentieth over the l
       let next = 0;
       for (const { ms, isJoin } of changes) {
         if (isJoin) void join(`n-${next++}`).joined.then((limiter) => limiters.push(limiter));
-        else void limiters.pop()?.leave();
+        else if (limiters.length > 1) void limiters.pop()?.leave();
         for (let step = 0; step < ms / 20; step++) {
           await timer.advance(20);
           grants.push(sum(limiters.map((limiter) => limiter.tryAcquireUpTo(1e6)?.count ?? 0)));
         }
       }
       // Fifty steps are a second.
-      for (let i = 0; i + 50 <= grants.length; i++)
-        expect(sum(grants.slice(i, i + 50))).toBeLessThanOrEqual(1050);
+      for (let i = 50; i + 50 <= grants.length; i++) {
+        const second = sum(grants.slice(i, i + 50));
+        expect(second).toBeLessThanOrEqual(1050);
+        expect(second).toBeGreaterThanOrEqual(600);
+      }
       await timer.advance(SETTLED_MS);
       await Promise.all(limiters.map((limiter) => limiter.leave()));
       expect(timer.sleeping).toBe(0);
@@ -71,18 +68,18 @@ test("while members come and go, no second sees more than a twentieth over the l
   );
 });
 
-test("by demand one hot member of ten has what the others leave, within two syncs", async () => {
-  const { timer, joinAll } = newWorld({ share: "demand" });
+test("one busy member of ten idle ones has nearly the whole ceiling within 2.5 s", async () => {
+  const { timer, joinAll } = newWorld();
   const limiters = await joinAll(10);
   const [hot, other] = limiters;
-  if (hot === undefined || other === undefined) throw new Error("nobody joined");
-  await takeAll(timer, [hot], { ms: 1000 });
+  if (hot === undefined || other === undefined) throw new Error("no member joined");
+  await takeAll(timer, [hot], { ms: 2500 });
   const [got = 0] = await takeAll(timer, [hot], { ms: 2000 });
   expect(got).toBeGreaterThanOrEqual(0.95 * 2000);
   expect(got).toBeLessThanOrEqual(2040);
-  // A member that becomes busy shows so at two syncs; two more hand its share over.
+  // A member that becomes busy shows so at two syncs; three more hand its share over.
   other.tryAcquireUpTo(1000);
-  await takeAll(timer, [hot, other], { ms: 2000 });
+  await takeAll(timer, [hot, other], { ms: 3000 });
   const both = await takeAll(timer, [hot, other], { ms: 2000 });
   expect(both[1]).toBeGreaterThanOrEqual(200 * 0.97);
   expect(sum(both)).toBeGreaterThanOrEqual(0.95 * 2000);
@@ -90,8 +87,30 @@ test("by demand one hot member of ten has what the others leave, within two sync
   await Promise.all(limiters.map((limiter) => limiter.leave()));
 });
 
-test("by demand nobody who asks has less than its equal share, however hungry the others are", async () => {
-  const { timer, joinAll } = newWorld({ share: "demand" });
+test("one busy member of four gets more than 90 % of the rate, and the others get their shares back within 4 s", async () => {
+  const { timer, joinAll } = newWorld();
+  const limiters = await joinAll(4);
+  await takeAll(timer, limiters.slice(0, 1), { ms: 3000 });
+  const [busy = 0] = await takeAll(timer, limiters.slice(0, 1), { ms: 2000 });
+  expect(busy).toBeGreaterThan(0.9 * 2000);
+  // Shares are asked back in steps of 30 % of the ceiling, one a second.
+  await takeAll(timer, limiters, { ms: 4000 });
+  for (const each of await takeAll(timer, limiters, { ms: 2000 }))
+    expect(Math.abs(each - 500)).toBeLessThanOrEqual(25);
+  await Promise.all(limiters.map((limiter) => limiter.leave()));
+});
+
+test("a lone idle member's first burst finds the whole share", async () => {
+  const { timer, joinAll } = newWorld({ pacing: "epoch" });
+  const [limiter] = await joinAll(1);
+  await timer.advance(60_000);
+  expect(limiter?.state().share).toBe(1000);
+  expect(limiter?.tryAcquire(1000)?.count).toBe(1000);
+  await limiter?.leave();
+});
+
+test("no member that asks has less than its equal share, however much the others want", async () => {
+  const { timer, joinAll } = newWorld();
   const limiters = await joinAll(4);
   await takeAll(timer, limiters, { ms: 2000 });
   for (const each of await takeAll(timer, limiters, { ms: 2000 })) {
@@ -111,7 +130,7 @@ async function rampOf(rateLimit: RateLimitBlock, rows: readonly (number | undefi
   });
   await timer.advance(5);
   const [limiter] = await joinAll(1);
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   const ceilings: (number | undefined)[] = [];
   for (const used of rows) {
     await timer.advance(1000);
@@ -152,8 +171,8 @@ test("scheduled goes up with the time since the start, with calls or without", a
     0,
     0,
   ]);
-  // It was made sixteen seconds before the first call, one step being a token.
-  expect(ceilings).toEqual([26, _, _, 29, 30]);
+  // It was made eleven seconds before the first call, one step being a token.
+  expect(ceilings).toEqual([21, _, _, 24, 25]);
 });
 
 test("a store that counts from another time moves no ramp: the first call finds it where it was", async () => {
@@ -164,7 +183,7 @@ test("a store that counts from another time moves no ramp: the first call finds 
     const shifted = new FaultyStore({
       sync: async (request) => {
         const reply = await store.sync(request);
-        return reply.kind === "counted" ? { ...reply, storeMs: reply.storeMs + offsetMs } : reply;
+        return reply.kind === "told" ? { ...reply, storeMs: reply.storeMs + offsetMs } : reply;
       },
       leave: (request) => store.leave(request),
       setLimits: (pool, text) => store.setLimits(pool, text),
@@ -179,12 +198,12 @@ test("a store that counts from another time moves no ramp: the first call finds 
   }
 });
 
-test("limits set for the whole pool are everybody's at the next sync, and wrong ones change nothing", async () => {
+test("limits set for the whole pool are every member's at the next sync, and wrong ones change nothing", async () => {
   const { timer, store, join, joinAll } = newWorld();
   const limiters = await joinAll(2);
   const late = join("late");
   await takeAll(timer, limiters, { ms: 100 });
-  await setPoolLimits(store, "shop/orders", { max: 300, min: 300 });
+  const version = await setPoolLimits(store, "shop/orders", { max: 300, min: 300 });
   await timer.advance(500);
   expect(limiters.map((limiter) => limiter.state().ceiling)).toEqual([300, 300]);
   await timer.advance(500);
@@ -203,7 +222,7 @@ test("limits set for the whole pool are everybody's at the next sync, and wrong 
     "rateLimit.max is -1; it must be a whole number from 1 to 9007199254740992",
   ]);
   expect(sum(await takeAll(timer, limiters, { ms: 1000 }))).toBeGreaterThan(290);
-  expect(limiters[0]?.state().membership?.limitsVersion).toBe(2);
+  expect(limiters[0]?.state().membership?.limitsVersion).toBeGreaterThan(version);
   const started = [{ store: { inMemoryStore: {} } }, { resumedRampUp: true }, { ttl: "1s" }];
   const wrongs = [{ max: 0 }, { max: 5, min: 6 }, ...started.map((each) => ({ max: 5, ...each }))];
   for (const wrong of wrongs)
@@ -222,13 +241,13 @@ async function successorOf(
   const { timer, store, join, joinAll } = newWorld({ rateLimit });
   const link = new FaultyStore(store);
   const [first] = await joinAll(1, { store: link });
-  if (first === undefined) throw new Error("nobody joined");
+  if (first === undefined) throw new Error("no member joined");
   await takeAll(timer, [first], { ms: 10_000, everyMs: 10 });
   // The level is saved with every sync.
   await timer.advance(500);
   const level = first.state().ceiling ?? 0;
   if (end === "crash") link.fault = "hanging";
-  await Promise.all([first.leave(end === "crash" ? "redeploy" : end), timer.advance(300)]);
+  await Promise.all([first.leave(end === "crash" ? "redeploy" : end), timer.advance(500)]);
   await timer.advance(awayMs);
   const next = join("next");
   await timer.advance(SETTLED_MS);
@@ -241,7 +260,8 @@ async function successorOf(
 }
 
 test.each(["redeploy", "crash"] as const)("after a %s the level is taken up again", async (end) => {
-  const { level, ceiling, from, resumed } = await successorOf(end, 7000);
+  // A pool without syncs is forgotten after two stale ages; until then its members count as running.
+  const { level, ceiling, from, resumed } = await successorOf(end, 14_000);
   expect(level).toBeGreaterThan(400);
   expect(ceiling).toBe(level);
   expect(from).toEqual({ level, left: end });
@@ -261,7 +281,7 @@ test.each([
 test("a newcomer starts from the level of those who run", async () => {
   const { timer, join, joinAll } = newWorld({ rateLimit: { ...RAMPED, resumedRampUp: false } });
   const [first] = await joinAll(1);
-  if (first === undefined) throw new Error("nobody joined");
+  if (first === undefined) throw new Error("no member joined");
   await takeAll(timer, [first], { ms: 10_000, everyMs: 10 });
   // The level is saved with every sync.
   await timer.advance(500);
@@ -280,7 +300,7 @@ test("a newcomer that found the store late does not count the time before it twi
   const rateLimit = { max: 1000, min: 10, rampUpDuration: "99s", modes };
   const { timer, store, join, joinAll } = newWorld({ rateLimit });
   const [first] = await joinAll(1);
-  if (first === undefined) throw new Error("nobody joined");
+  if (first === undefined) throw new Error("no member joined");
   first.tryAcquire(1);
   const link = new FaultyStore(store);
   link.fault = "down";
@@ -309,7 +329,6 @@ test.each(["smooth", "epoch"] as const)(
       pool: "p",
       store,
       rateLimit: { max: 1000, min: 1000 },
-      share: "equal",
       pacing,
       runtime: { timer },
     });
@@ -325,29 +344,12 @@ test.each(["smooth", "epoch"] as const)(
     const waiting = limiter.acquire(5);
     expect(limiter.tryAcquire(5)).toBeUndefined();
     expect(limiter.tryTake(1, timer.now())).toBe(false);
-    await inner.advance(1000);
-    expect(limiter.waiting).toBe(1);
     await inner.advance(SETTLED_MS);
-    expect((await waiting).count).toBeGreaterThan(0);
+    expect((await waiting).count).toBe(5);
     await limiter.leave();
     expect(inner.sleeping).toBe(0);
   },
 );
-
-test("a second process of the same id never grants, and is told so", async () => {
-  const { timer, join, joinAll } = newWorld();
-  const [first] = await joinAll(1);
-  first?.tryAcquire(1);
-  const twin = join("m-0").joined;
-  for (let i = 0; i < 20; i++) {
-    await timer.advance(1000);
-    expect(first?.tryAcquire(5)?.count).toBe(5);
-  }
-  await expect(twin).rejects.toThrow(DuplicateMemberError);
-  await expect(twin).rejects.toMatchObject({ code: "DUPLICATE" });
-  await first?.leave();
-  expect(timer.sleeping).toBe(0);
-});
 
 test.each([
   ["down", "safe-share", 1000 / 64],
@@ -386,50 +388,6 @@ test.each([
   },
 );
 
-test.each(["down", "hanging", "senseless"] as const)(
-  "joining while the store is %s ends with an error, and nothing stays behind",
-  async (fault) => {
-    const { timer, store, join } = newWorld();
-    const link = new FaultyStore(store);
-    link.fault = fault;
-    const { joined } = join("a", { store: link });
-    await timer.advance(15_000);
-    await expect(joined).rejects.toThrow(StoreError);
-    await expect(joined).rejects.toMatchObject({ code: "STORE" });
-    expect(timer.sleeping).toBe(0);
-  },
-);
-
-test("joining can be ended, before it began or while it waits, and the place is given back", async () => {
-  const { timer, join } = newWorld();
-  const controller = new AbortController();
-  const { joined } = join("a", { signal: controller.signal });
-  await timer.advance(2000);
-  controller.abort(new Error("no longer"));
-  await timer.advance(1);
-  await expect(joined).rejects.toThrow("no longer");
-  await expect(join("b", { signal: controller.signal }).joined).rejects.toThrow("no longer");
-  expect(timer.sleeping).toBe(0);
-  const { joined: again } = join("c");
-  await timer.advance(6500);
-  const limiter = await again;
-  expect(limiter.state().membership).toMatchObject({ standing: "member", size: 1, live: 1 });
-  await limiter.leave();
-});
-
-test("a newcomer that may start on the safe share does so at once, even without a store", async () => {
-  const { timer, store, join } = newWorld({ joinOn: "safe-share", maxMembers: 10 });
-  const link = new FaultyStore(store);
-  link.fault = "down";
-  const limiter = await join("a", { store: link }).joined;
-  limiter.tryAcquire(1);
-  const [got] = await takeAll(timer, [limiter], { ms: 2000 });
-  expect(Math.abs((got ?? 0) - 200)).toBeLessThanOrEqual(8);
-  expect(limiter.counts.grantedUnleased).toBe(limiter.counts.granted);
-  await limiter.leave();
-  expect(timer.sleeping).toBe(0);
-});
-
 test.each([
   { replicas: 4, max: 1000, division: "rotate" },
   { replicas: 3, max: 3, division: "floor" },
@@ -455,15 +413,16 @@ test.each([
 
 test("the state tells what a limiter is at, and looking moves nothing", async () => {
   const { timer, joinAll } = newWorld({ rateLimit: { max: 1000, min: 10, rampUpDuration: "10s" } });
-  const [limiter] = await joinAll(2);
-  if (limiter === undefined) throw new Error("nobody joined");
+  const limiters = await joinAll(2);
+  const [limiter] = limiters;
+  if (limiter === undefined) throw new Error("no member joined");
   expect(limiter.state()).toMatchObject({ ceiling: 10, share: 5 });
-  await takeAll(timer, [limiter], { ms: 2000 });
+  await takeAll(timer, limiters, { ms: 2000 });
   const state = limiter.state();
   expect(state).toMatchObject({
     pool: "shop/orders",
     member: "m-0",
-    membership: { standing: "member", size: 2, reported: 2, live: 2, resumedFrom: undefined },
+    membership: { standing: "member", size: 2, learningMs: 0, resumedFrom: undefined },
     waiting: 0,
   });
   expect(state.share).toBe((state.ceiling ?? 0) / 2);
@@ -500,7 +459,7 @@ test.each<[string, object]>([
 test("a first call finds a token, and a limiter that has left is no member", async () => {
   const { joinAll } = newWorld({ pacing: "smooth" });
   const [limiter] = await joinAll(1);
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   expect(limiter.tryAcquireUpTo(500)?.count).toBe(1);
   for (const wrong of [-5, 1.5, Number.NaN])
     expect(() => limiter.tryTake(wrong, 0)).toThrow(InvariantError);
@@ -510,12 +469,12 @@ test("a first call finds a token, and a limiter that has left is no member", asy
   expect(limiter.state().membership).toBeUndefined();
 });
 
-test("options that nobody knows are refused, and an observer that fails disturbs nobody", async () => {
+test("unknown options are refused, and an observer that throws changes nothing", async () => {
   const { timer, joinAll } = newWorld({ pacing: "smooth" });
   const wrong = joinFleet({ pool: "p", runtime: { timr: timer } as never });
   await expect(wrong).rejects.toThrow('runtime has no option "timr"');
   const [limiter] = await joinAll(1, { onEvent: failLater });
-  if (limiter === undefined) throw new Error("nobody joined");
+  if (limiter === undefined) throw new Error("no member joined");
   await expect(limiter.acquire(1, { timeout: 5 } as never)).rejects.toThrow("no option");
   expect((await limiter.acquire(1)).count).toBe(1);
   await limiter.leave();

@@ -32,6 +32,11 @@ const RESUME_TTL_MS = 180_000;
 const HALF = PARTS / 2;
 const SAFE = PARTS / 64;
 
+/** A member that knows limits of this version. */
+function known(version: number): Pick<SyncRequest, "limits"> {
+  return { limits: { version, text: undefined } };
+}
+
 /** Every test has a pool of its own. */
 let pools = 0;
 
@@ -214,7 +219,7 @@ export function testPoolStore(
       expect(await a?.sync()).toMatchObject({ members: 1 });
     });
 
-    test("who leaves gives its share back at once; what another process has, it cannot give", async () => {
+    test("a member that leaves gives its share back at once; a share of another process with its id stays", async () => {
       const [pool, a, b] = await settledPool("a", "b");
       await member(pool, "b", "other").leave();
       expect(await a?.sync()).toMatchObject({ members: 2, told: HALF });
@@ -383,6 +388,22 @@ export function testPoolStore(
       expect(a?.held).toBe(PARTS);
     });
 
+    test("a member whose demand is not known claims its equal share, from idle members too, and gives back in steps", async () => {
+      const [pool, a] = await settledPool("a");
+      const b = member(pool, "b");
+      const idle = { wanted: PARTS / 1000 };
+      const unknown = { wanted: undefined };
+      expect(await b.sync(unknown)).toMatchObject({ told: 0, fair: HALF });
+      // Parts that an idle member does not want are asked back at once, down to its fair share.
+      expect(await a?.sync(idle)).toMatchObject({ told: HALF, fair: HALF });
+      await a?.sync(idle);
+      expect(await b.sync(unknown)).toMatchObject({ told: HALF });
+      await a?.leave();
+      expect(await b.sync(unknown)).toMatchObject({ told: PARTS });
+      await member(pool, "c").sync(unknown);
+      expect(await b.sync(unknown)).toMatchObject({ told: 0.7 * PARTS, reason: "asked-back" });
+    });
+
     test("the joiner that waits longest is served first", async () => {
       const [pool, a] = await settledPool("a");
       const [b, c] = [member(pool, "b"), member(pool, "c")];
@@ -486,7 +507,6 @@ export function testPoolStore(
       const second = await tested.store.setLimits(pool, text);
       expect(second).toBeGreaterThan(first);
       expect((await a?.sync())?.limits).toEqual({ version: second, text });
-      const known = (version: number) => ({ limits: { version, text: undefined } });
       expect((await a?.sync(known(first)))?.limits).toEqual({ version: second, text });
       expect(await a?.sync(known(second))).toMatchObject({
         limits: undefined,

@@ -2,23 +2,13 @@
 import { ConfigError } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { expect, test, vi } from "vitest";
-import type { SyncRequest } from "../src/store/pool-store.ts";
 import type { RedisScriptClient } from "../src/store/redis/library.ts";
 import { redisStore } from "../src/store/redis/store.ts";
 import { StoreError } from "../src/store/store-error.ts";
+import { leaveRequest, syncRequest } from "./requests.ts";
 
-const SYNC: SyncRequest = {
-  pool: "shop/orders",
-  member: "a",
-  nonce: "n",
-  sequence: 1,
-  size: undefined,
-  level: undefined,
-  limitsVersion: 0,
-  demand: undefined,
-  times: { staleMs: 6500, learningMs: 5500, resumeTtlMs: 0 },
-};
-const REFUSED = ["refused"];
+const SYNC = syncRequest();
+const REFUSED = ["refused", "id-taken"];
 
 /** Answers by `answer`, and remembers what it was asked. */
 function clientOf(answer: (name: "evalsha" | "eval") => Promise<unknown>): {
@@ -39,15 +29,15 @@ test("every key is told, and all keys of a pool are in one slot", async () => {
   const { client, asked } = clientOf(() => Promise.resolve(REFUSED));
   await redisStore({ client }).sync(SYNC);
   const [, , count, ...words] = asked[0] ?? [];
-  expect(count).toBe(3);
-  for (const key of words.slice(0, 3)) expect(key).toMatch(/^sluice:\{shop\/orders\}:\w+$/);
+  expect(count).toBe(5);
+  for (const key of words.slice(0, 5)) expect(key).toMatch(/^sluice:\{shop\/orders\}:\w+$/);
 });
 
 test("a script that the server does not know is sent whole, once", async () => {
   const { client, asked } = clientOf((name) =>
     name === "eval" ? Promise.resolve(REFUSED) : Promise.reject(new Error("NOSCRIPT No matching")),
   );
-  expect(await redisStore({ client }).sync(SYNC)).toEqual({ kind: "refused" });
+  expect(await redisStore({ client }).sync(SYNC)).toEqual({ kind: "refused", why: "id-taken" });
   expect(asked.map(([name]) => name)).toEqual(["evalsha", "eval"]);
   expect(asked[1]?.slice(2)).toEqual(asked[0]?.slice(2));
   expect(asked[1]?.[1]).toContain("One sync of one member");
@@ -78,7 +68,7 @@ test("a script that is found to be unknown after the timeout is not sent any mor
   const timer = new VirtualTimer();
   const pending: ((error: Error) => void)[] = [];
   const { client, asked } = clientOf(() => new Promise((_resolve, reject) => pending.push(reject)));
-  const outcome = redisStore({ client, runtime: { timer } })
+  const outcome = redisStore({ client, timeoutMs: 250, runtime: { timer } })
     .sync(SYNC)
     .catch((error: unknown) => error);
   await timer.advance(250);
@@ -108,13 +98,11 @@ test.each<[string, unknown]>([
 });
 
 test("an answer that makes no sense is an error, not a grant", async () => {
-  const { client } = clientOf(() => Promise.resolve(["counted", "agree"]));
+  const { client } = clientOf(() => Promise.resolve(["told", "1"]));
   const store = redisStore({ client });
   await expect(store.sync(SYNC)).rejects.toThrow(StoreError);
   await expect(store.setLimits("p", "")).rejects.toThrow(StoreError);
-  const { pool, member, nonce } = SYNC;
-  const leaving = { pool, member, nonce, level: 1, reason: "pause", resumeTtlMs: 0 } as const;
-  await expect(store.leave(leaving)).rejects.toThrow(StoreError);
+  await expect(store.leave(leaveRequest())).rejects.toThrow(StoreError);
 });
 
 test("a wrong request never reaches the client", async () => {

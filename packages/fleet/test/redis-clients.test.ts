@@ -14,6 +14,7 @@ import type { RedisStoreOptions } from "../src/store/redis/options.ts";
 import { PIECE_LENGTH } from "../src/store/redis/redaction.ts";
 import { redisStore } from "../src/store/redis/store.ts";
 import type { StoreError } from "../src/store/store-error.ts";
+import { syncRequest } from "./requests.ts";
 import { LIBRARIES } from "./redis-libraries.ts";
 import type { TestedLibrary } from "./redis-libraries.ts";
 import {
@@ -31,7 +32,6 @@ import type { ClusterOfThree, SentinelTrio } from "./redis-server.ts";
 const TIMEOUT_MS = 250;
 /** Most time that a call may take: the timeout and what a busy machine adds. */
 const OVER_MS = Math.round(3000 * slowness());
-const TIMES = { staleMs: 60_000, learningMs: 0, resumeTtlMs: 0 };
 const OPENSSL = "openssl";
 const hasOpenssl = spawnSync(OPENSSL, ["version"]).status === 0;
 const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
@@ -60,21 +60,11 @@ let sequence = 0;
 
 function sync(store: PoolStore, pool: string = "shop/orders"): Promise<SyncReply> {
   sequence++;
-  return store.sync({
-    pool,
-    member: "a",
-    nonce: "n",
-    sequence,
-    size: undefined,
-    level: undefined,
-    limitsVersion: 0,
-    demand: undefined,
-    times: TIMES,
-  });
+  return store.sync(syncRequest({ pool, sequence }));
 }
 
 async function syncAgain(store: PoolStore, pool?: string): Promise<void> {
-  await until(async () => (await sync(store, pool)).kind === "counted");
+  await until(async () => (await sync(store, pool)).kind === "told");
 }
 
 async function failureOf(call: Promise<unknown>): Promise<{ error: StoreError; tookMs: number }> {
@@ -125,11 +115,11 @@ describe.each(SERVERS)("a server of $name", ({ name, program }) => {
       const server = await startServer();
       const store = open({ url: `${server.url}/5`, library: await tested.load() });
       for (let tries = 0; tries < 3; tries++)
-        expect(await sync(store)).toMatchObject({ kind: "counted", live: 1 });
+        expect(await sync(store)).toMatchObject({ kind: "told", members: 1 });
       const stats = String(await server.command("INFO", "commandstats"));
       expect(stats).toMatch(/cmdstat_eval:calls=1,/);
       expect(stats).toMatch(/cmdstat_evalsha:calls=3,/);
-      expect(await server.command("INFO", "keyspace")).toContain("db5:keys=1");
+      expect(await server.command("INFO", "keyspace")).toContain("db5:keys=3");
       await store.close();
       expect((await failureOf(sync(store))).error.message).toBe("Redis: the store is closed");
       await until(async () => !String(await server.command("CLIENT", "LIST")).includes("cmd=eval"));
@@ -224,7 +214,7 @@ describe.each(SERVERS)("a server of $name", ({ name, program }) => {
       const server = await startServer();
       await server.command("ACL", ...USER);
       const store = open({ url: server.url, ...USER_LOGIN, library: await tested.load() });
-      expect(await sync(store)).toMatchObject({ live: 1 });
+      expect(await sync(store)).toMatchObject({ members: 1 });
       expect(await server.command("ACL", "LOG")).toEqual([]);
       await server.command("ACL", "SETUSER", "sluice", "-hset");
       const { error } = await failureOf(sync(store));
@@ -236,7 +226,7 @@ describe.each(SERVERS)("a server of $name", ({ name, program }) => {
       const caller = await tested.connect(server.url);
       started.push(() => caller.close());
       const store = open({ client: caller.client });
-      expect(await sync(store)).toMatchObject({ kind: "counted" });
+      expect(await sync(store)).toMatchObject({ kind: "told" });
       await server.kill();
       for (let tries = 0; tries < 3; tries++) {
         const { error, tookMs } = await failureOf(sync(store));
@@ -365,7 +355,8 @@ describe.skipIf(redisPath === undefined)(`Cluster${NEEDS_REDIS}`, () => {
   test.each(LIBRARIES)("every pool is on its node, with few rights, by $name", async (tested) => {
     const nodes = cluster.nodes.slice(0, 1);
     const store = open({ cluster: { nodes }, ...USER_LOGIN, library: await tested.load() });
-    for (const pool of poolsOf(tested)) expect(await sync(store, pool)).toMatchObject({ live: 1 });
+    for (const pool of poolsOf(tested))
+      expect(await sync(store, pool)).toMatchObject({ members: 1 });
   });
 
   test.each(LIBRARIES)("the caller's cluster client is followed, by $name", async (tested) => {

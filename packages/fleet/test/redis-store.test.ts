@@ -83,7 +83,11 @@ const sync: fc.Arbitrary<Said> = fc.record({
     { weight: 1, arbitrary: fc.constant(0) },
   ),
   isHeldUnleased: rarely,
-  wanted: fc.oneof({ weight: 2, arbitrary: fc.constant(PARTS) }, { weight: 1, arbitrary: parts }),
+  wanted: fc.oneof(
+    { weight: 2, arbitrary: fc.constant(PARTS) },
+    { weight: 1, arbitrary: parts },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  ),
   safeShare: fc.constantFrom(0, PARTS / 64),
   startsOnSafeShare: rarely,
   needsRank: fc.boolean(),

@@ -6,38 +6,55 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { systemTimer, threadClock } from "@sluice/core/system";
 import type { RedisStoreOptions } from "../src/index.ts";
+import { slowness } from "./redis-server.ts";
 
 const PROGRAM = fileURLToPath(new URL("replica.mjs", import.meta.url));
 
-/** Quick, and yet such that a busy machine does not miss its syncs all the time. */
-export const TIMING = { syncIntervalMs: 250, leaseMs: 2000, staleMs: 2600, timeoutMs: 250 };
-
 export const CEILING = 1000;
+
+/** The time between two sums of the shares. */
+const STEP_MS = 50;
 
 interface Failure {
   readonly code: string | undefined;
   readonly message: string;
 }
 
-type Message =
+type Message = { readonly atMs: number } & (
+  | { readonly type: "started" }
   | { readonly type: "joined" }
   | ({ readonly type: "failed" } & Failure)
-  | {
-      readonly type: "grants";
-      readonly stamps: readonly (readonly [number, number])[];
+  | (Sample & {
+      readonly type: "state";
       readonly size: number;
       readonly standing: string;
-      readonly syncs: number;
-    };
+      /** Grants since the last sample: milliseconds, tokens. */
+      readonly stamps: readonly (readonly [number, number])[];
+    })
+);
+
+interface Sample {
+  readonly atMs: number;
+  readonly share: number;
+  /** How late the timer of this sample fired: what the machine adds to every sync. */
+  readonly lateMs: number;
+}
+
+/** The shares in use over a time, as parts of the ceiling. */
+export interface Shares {
+  readonly least: number;
+  readonly mean: number;
+}
 
 /** One member: what it was granted, and what it believes. */
 export class Replica {
   readonly member: string;
   readonly stamps: (readonly [number, number])[] = [];
+  readonly samples: Sample[] = [];
   readonly #child: ChildProcess;
+  startedAtMs = Number.NaN;
   size = 0;
   standing = "";
-  syncs = 0;
   isJoined = false;
   failure: Failure | undefined;
 
@@ -52,6 +69,23 @@ export class Replica {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  /** From the call of `joinFleet` to the first token; NaN before that. */
+  get firstGrantMs(): number {
+    return (this.stamps[0]?.[0] ?? Number.NaN) - this.startedAtMs;
+  }
+
+  /** The latest timer of this process before its first token, ms. */
+  get joiningDelayMs(): number {
+    const firstMs = this.stamps[0]?.[0] ?? Number.POSITIVE_INFINITY;
+    const lates = this.samples.filter(({ atMs }) => atMs <= firstMs).map(({ lateMs }) => lateMs);
+    return Math.max(0, ...lates);
+  }
+
+  /** The share at an instant: that of the last sample; 0 before the first. */
+  shareAt(atMs: number): number {
+    return this.samples.findLast((sample) => sample.atMs <= atMs)?.share ?? 0;
+  }
+
   pause(): void {
     this.#child.kill("SIGSTOP");
   }
@@ -62,6 +96,8 @@ export class Replica {
 
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
+    // The share of a process that is dead serves no call.
+    this.samples.push({ atMs: machineMs(), share: 0, lateMs: 0 });
   }
 
   async leave(): Promise<void> {
@@ -76,19 +112,19 @@ export class Replica {
   }
 
   #hear(message: Message): void {
-    if (message.type === "joined") this.isJoined = true;
+    if (message.type === "started") this.startedAtMs = message.atMs;
+    else if (message.type === "joined") this.isJoined = true;
     else if (message.type === "failed") this.failure = message;
     else {
       this.stamps.push(...message.stamps);
+      this.samples.push(message);
       this.size = message.size;
       this.standing = message.standing;
-      this.syncs = message.syncs;
     }
   }
 }
 
 export interface ReplicaSettings {
-  readonly pool?: string;
   /** Loaded before the program, as `--import` has it. */
   readonly preload?: string;
   readonly fleet?: Readonly<Record<string, unknown>>;
@@ -103,15 +139,14 @@ export class Replicas {
     this.#store = store;
   }
 
-  start(member: string, settings: ReplicaSettings = {}): Replica {
-    const { pool = "test/pool", preload, fleet } = settings;
+  /** With default settings, unless `fleet` has others. */
+  start(member: string, { preload, fleet }: ReplicaSettings = {}): Replica {
     const options = {
-      pool,
+      pool: "test/pool",
       member,
       rateLimit: { max: CEILING, min: CEILING },
-      pacing: "smooth",
-      timing: TIMING,
-      store: { ...this.#store, timeoutMs: TIMING.timeoutMs },
+      maxMembers: 64,
+      store: this.#store,
       ...fleet,
     };
     const flags = preload === undefined ? [] : ["--import", preload];
@@ -123,12 +158,15 @@ export class Replicas {
     return replica;
   }
 
-  /** Those that run agree on how many they are. */
+  /** `count` members run, and each has an equal share. */
   isSettled(count: number): boolean {
     const live = this.all.filter(({ hasExited }) => !hasExited);
+    const share = CEILING / count;
     return (
       live.length === count &&
-      live.every(({ size, standing }) => size === count && standing === "member")
+      live.every(
+        ({ size, samples }) => size === count && (samples.at(-1)?.share ?? 0) >= 0.99 * share,
+      )
     );
   }
 
@@ -158,6 +196,27 @@ export class Replicas {
       .filter(([atMs]) => atMs >= fromMs && atMs < untilMs);
     return (within.reduce((sum, [, count]) => sum + count, 0) * 1000) / (untilMs - fromMs);
   }
+
+  /** The sum of the shares ÷ the ceiling from one instant to another. */
+  shares(fromMs: number, untilMs: number): Shares {
+    const sums: number[] = [];
+    for (let atMs = fromMs; atMs < untilMs; atMs += STEP_MS)
+      sums.push(this.all.reduce((sum, replica) => sum + replica.shareAt(atMs), 0) / CEILING);
+    return {
+      least: Math.min(...sums),
+      mean: sums.reduce((total, sum) => total + sum, 0) / sums.length,
+    };
+  }
+
+  /**
+   * The load guard: how late 99 of 100 timers of the replicas fired at most, ms. 1 to 5 on an idle
+   * machine. Every sync and every reply may be this late.
+   */
+  delayMs(): number {
+    const lates = this.all.flatMap(({ samples }) => samples.map(({ lateMs }) => lateMs));
+    const sorted = lates.toSorted((a, b) => a - b);
+    return sorted[Math.floor(0.99 * sorted.length)] ?? 0;
+  }
 }
 
 /** By the clock that the replicas stamp with. */
@@ -169,11 +228,12 @@ export function pass(ms: number): Promise<void> {
   return systemTimer.sleep(ms);
 }
 
-/** Waits until something is so; answers how long it took, or fails after `withinMs`. */
+/** Waits until something is so; answers how long it took, or fails after `withinMs` of an idle machine. */
 export async function until(isSo: () => boolean, withinMs: number): Promise<number> {
   const fromMs = machineMs();
   while (!isSo()) {
-    if (machineMs() - fromMs > withinMs) throw new Error(`not so within ${withinMs} ms`);
+    if (machineMs() - fromMs > withinMs * slowness())
+      throw new Error(`not so within ${withinMs} ms × ${slowness()}`);
     await pass(20);
   }
   return machineMs() - fromMs;

@@ -9,7 +9,10 @@ import type { PoolMember, PoolMemberObserver } from "../member/pool-member.ts";
 import { StoreError } from "../store/store-error.ts";
 import { DuplicateMemberError } from "./duplicate-member-error.ts";
 
-/** How often `joinFleet` warns while the store does not answer. */
+/**
+ * Between two warnings while the store does not answer. Raised, an operator learns later why a process
+ * does not start; lowered, its log grows faster. 5 s is one lease: a shorter outage costs no share.
+ */
 const WARN_EVERY_MS = 5000;
 
 export interface Entering {
@@ -47,9 +50,10 @@ export async function enterPool(entering: Entering): Promise<void> {
     onSync,
   });
   const either = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
-  while (!either.aborted) {
+  for (;;) {
     await timer.sleep(WARN_EVERY_MS, either).catch(() => {});
-    if (!either.aborted && refusedAtMs === undefined)
+    if (either.aborted) break;
+    if (refusedAtMs === undefined)
       warn(`the store of pool ${pool} has not answered yet${whyOf(lastError)}; still trying`);
   }
   if (failure === undefined && over.signal.aborted) return;

@@ -32,15 +32,19 @@ export interface JoinOptions extends FleetOptions {
    * @default 10_000
    */
   readonly maxWaiting?: number;
-  /** Ends the joining: it rejects with the signal's reason, and nothing is left behind. */
+  /**
+   * Ends the joining: `joinFleet` rejects with the signal's reason, and leaves no timer and no
+   * connection behind. Default: none.
+   */
   readonly signal?: AbortSignal;
-  /** Called for every decision. What it throws is ignored. */
+  /** Called for every decision. What it throws is ignored. Default: none. */
   readonly onEvent?: (event: FleetEvent) => void;
   /**
    * Called for settings that may not be meant, and while the store cannot be reached.
    * @default process.emitWarning
    */
   readonly onWarning?: (warning: string) => void;
+  /** Reads the secrets that the block's store refers to. Default: such references are refused. */
   readonly readSecret?: ReadSecret;
   /** Time and randomness, for tests. Default: the real ones. */
   readonly runtime?: {
@@ -51,6 +55,7 @@ export interface JoinOptions extends FleetOptions {
   };
 }
 
+/** Calls. Raised, a burst waits instead of being rejected, and holds about 1 kB for each call. */
 const MAX_WAITING = 10_000;
 
 const RUNTIME_KEYS: ReadonlySet<string> = new Set(["timer", "clock", "random"]);
@@ -70,8 +75,9 @@ const RUNTIME_KEYS: ReadonlySet<string> = new Set(["timer", "clock", "random"]);
  *   pool: "shop/payments",
  *   rateLimit: { max: 100 },
  *   store: "redis://127.0.0.1:6379",
+ *   maxMembers: 8,
  * });
- * await limiter.acquire(1); // at most 100 a second over all processes
+ * await limiter.acquire(); // at most 100 a second over all processes
  * await limiter.leave();
  */
 export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
@@ -152,7 +158,7 @@ function pacingOf({ pacing, division }: FleetSettings, ceiling: Ceiling, time: E
     : new EpochPacing(ceiling, division, time);
 }
 
-/** The store that the options describe. One in memory is this process's alone: it needs none. */
+/** The store that the options describe. One in memory serves this process alone, so none is made. */
 function createStore({ rateLimit, redis, membership }: FleetSettings): PoolStore | undefined {
   const timeoutMs = membership.timing.syncIntervalMs;
   if (redis !== undefined) return redisStore({ timeoutMs, ...redis });
@@ -181,10 +187,10 @@ function guarded<T>(callback: ((value: T) => void) | undefined): (value: T) => v
   return (value) => {
     try {
       const returned: unknown = callback(value);
-      // It may be an async function, whatever its type says.
+      // An async function is accepted for a callback that returns nothing.
       if (returned instanceof Promise) returned.catch(() => undefined);
     } catch {
-      // Waiting calls are not to suffer for it.
+      // Waiting calls must be served all the same.
     }
   };
 }

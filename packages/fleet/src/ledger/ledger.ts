@@ -1,7 +1,7 @@
 import { decide } from "./decision.ts";
 import type { Decision } from "./decision.ts";
 import { demandOf, fairShare } from "./fair-share.ts";
-import { PARTS, POOL_MEMBERS_MAX } from "./parts.ts";
+import { equalShare, PARTS, POOL_MEMBERS_MAX } from "./parts.ts";
 import { newLevelWindow } from "./running-level.ts";
 import type { LevelWindow } from "./running-level.ts";
 import { ledgerTimes } from "./timing.ts";
@@ -78,8 +78,8 @@ export interface LedgerSync {
   readonly held: number;
   /** Whether `held` is used without a lease, by the policy for a lost store. */
   readonly isHeldUnleased: boolean;
-  /** What the member would use, in parts. */
-  readonly wanted: number;
+  /** What the member would use, in parts. Undefined: not known yet, and taken for its equal share. */
+  readonly wanted: number | undefined;
   /** Its safe share, in parts: told to the first joiner of an empty store before the store has learnt. */
   readonly safeShare: number;
   /** Whether it is told its safe share at once, whatever is promised to others. */
@@ -145,7 +145,7 @@ export class Ledger {
   }
 
   sync(state: LedgerState, isNewPool: boolean, timing: Timing, request: LedgerSync): LedgerReply {
-    const { id, nonce, sequence, held, wanted } = request;
+    const { id, nonce, sequence, held } = request;
     if (!isSameTiming(state.timing, timing)) return { kind: "refused", why: "other-timing" };
     let known = state.entries.get(id);
     if (known?.sequence === LEFT && known.nonce !== nonce) {
@@ -174,6 +174,7 @@ export class Ledger {
     });
     entry.sequence = sequence;
     entry.seenAtMs = nowMs;
+    const wanted = request.wanted ?? equalShare(state.members);
     wish(state, entry, demandOf(wanted, state.members));
 
     const fair = fairShare(wanted, state.members, state);
@@ -181,7 +182,8 @@ export class Ledger {
     const decision = decide({
       held,
       fair,
-      wanted,
+      // A member whose demand is not known wants what it holds.
+      wanted: request.wanted ?? PARTS,
       free: PARTS - state.promised,
       returning: returningAt(state),
       reserved: reservedFrom(state, entry),

@@ -39,14 +39,14 @@ test("more demand is never answered by wanting less", () => {
   );
 });
 
-test("a new member wants everything for its first lease, and then what its calls asked for", () => {
+test("what a new member wants is not known for its first lease unless its calls are short, and then what they asked for", () => {
   const meter = new DemandMeter(1000, 2000);
-  const wanted: number[] = [];
+  const wanted: (number | undefined)[] = [];
   for (let nowMs = 1000 + SYNC_MS; nowMs <= 4000; nowMs += SYNC_MS) {
     meter.onRequested(100);
-    wanted.push(meter.read(nowMs, 1000, false));
+    wanted.push(meter.read(nowMs, 1000, nowMs === 1000 + SYNC_MS));
   }
-  expect(wanted).toEqual([PARTS, PARTS, PARTS, PARTS / 4, PARTS / 4, PARTS / 4]);
+  expect(wanted).toEqual([PARTS, undefined, undefined, PARTS / 4, PARTS / 4, PARTS / 4]);
 });
 
 test("a member that stops calling keeps half of what it wanted from sync to sync, and is idle within 5 s", () => {
@@ -81,7 +81,7 @@ function runSync(meters: readonly DemandMeter[], load: readonly number[], run: R
     const usable = ((run.shares[i] ?? 0) / PARTS) * run.ceiling;
     const perSecond = Math.min(load[i] ?? 0, usable);
     meter.onRequested((perSecond * SYNC_MS) / 1000);
-    return meter.read(run.nowMs, run.ceiling, (load[i] ?? 0) > usable);
+    return meter.read(run.nowMs, run.ceiling, (load[i] ?? 0) > usable) ?? PARTS / meters.length;
   });
   run.shares = divide(wanted);
 }

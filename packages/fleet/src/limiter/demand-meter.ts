@@ -67,7 +67,7 @@ export class DemandMeter implements DemandSink {
   #wasShort = false;
   #wanted = 0;
 
-  /** A new member wants everything for its first `unknownMs`: nothing is known of its demand. */
+  /** The demand of a new member is not known for its first `unknownMs`, unless its calls are short of tokens. */
   constructor(nowMs: number, unknownMs: number = UNKNOWN_MS) {
     this.#sinceMs = nowMs;
     this.#knownAtMs = nowMs + unknownMs;
@@ -86,8 +86,11 @@ export class DemandMeter implements DemandSink {
     this.#isShort = false;
   }
 
-  /** The parts to want at this sync; starts a new interval. `isWaiting`: calls wait for tokens now. */
-  read(nowMs: number, ceiling: number, isWaiting: boolean): number {
+  /**
+   * The parts to want at this sync, undefined while that is not known; starts a new interval.
+   * `isWaiting`: calls wait for tokens now.
+   */
+  read(nowMs: number, ceiling: number, isWaiting: boolean): number | undefined {
     const elapsedMs = nowMs - this.#sinceMs;
     const perSecond = elapsedMs > 0 ? (this.#tokens * 1000) / elapsedMs : 0;
     const isShort = this.#isShort || isWaiting;
@@ -98,6 +101,7 @@ export class DemandMeter implements DemandSink {
     this.#isShort = false;
     this.#tokens = 0;
     this.#sinceMs = nowMs;
-    return nowMs < this.#knownAtMs ? PARTS : this.#wanted;
+    if (nowMs >= this.#knownAtMs) return this.#wanted;
+    return isShort ? PARTS : undefined;
   }
 }

@@ -21,8 +21,8 @@ export interface Identity {
 export interface Condition {
   /** Its ramp's ceiling; undefined before its first grant. */
   readonly level: number | undefined;
-  /** What it wants, in parts of the ceiling. */
-  readonly wanted: number;
+  /** What it wants, in parts of the ceiling; undefined while that is not known. */
+  readonly wanted: number | undefined;
   readonly limits: KnownLimits;
 }
 

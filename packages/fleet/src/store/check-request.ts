@@ -15,7 +15,7 @@ export function checkSync(request: SyncRequest): void {
   checkWho(request);
   requireWhole("sequence", sequence, 1);
   requireWhole("held", held, 0, PARTS);
-  requireWhole("wanted", wanted, 0, PARTS);
+  if (wanted !== undefined) requireWhole("wanted", wanted, 0, PARTS);
   requireWhole("safeShare", safeShare, 0, PARTS);
   if (level !== undefined) requireWhole("level", level, 0);
   requireWhole("limits.version", limits.version, 0);

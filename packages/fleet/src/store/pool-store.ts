@@ -15,8 +15,8 @@ export interface SyncRequest {
   readonly held: number;
   /** Whether `held` is used without a lease, by the policy for a lost store. */
   readonly isHeldUnleased: boolean;
-  /** What the member would use if it could. */
-  readonly wanted: number;
+  /** What the member would use if it could. Undefined: not known yet, and taken for its equal share. */
+  readonly wanted: number | undefined;
   /** What the first joiner of an empty store may use at once; 0 for nothing. */
   readonly safeShare: number;
   /** Whether the member may use `safeShare` at once, also in a pool that others divide. */

@@ -25,10 +25,8 @@ const ASKED: SyncRequest = {
 };
 
 const TIME = "1790000000000";
-const GOOD = [
-  ...["told", "500", "1", "grown", "600", "2", "40", "1", "1", TIME, "1"],
-  ...["90", "crash", "4", "1", "text"],
-];
+const TOLD = ["told", "500", "1", "grown", "600", "2", "40", "1", "1", TIME, "1"];
+const GOOD = [...TOLD, "90", "crash", "4", "1", "text"];
 
 /** The good reply with one field changed. */
 function withField(index: number, value: unknown): unknown[] {
