@@ -160,7 +160,9 @@ function pacingOf({ pacing, division }: FleetSettings, ceiling: Ceiling, time: E
 
 /** The store that the options describe. One in memory serves this process alone, so none is made. */
 function createStore({ rateLimit, redis, membership }: FleetSettings): PoolStore | undefined {
-  const timeoutMs = membership.timing.syncIntervalMs;
+  const { syncIntervalMs, timeoutMs: lateAfterMs } = membership.timing;
+  // A reply counts until the next sync is sent.
+  const timeoutMs = syncIntervalMs + lateAfterMs;
   if (redis !== undefined) return redisStore({ timeoutMs, ...redis });
   const described = rateLimit?.store;
   if (described === undefined || described.kind === "memory") return undefined;

@@ -1,6 +1,11 @@
 import { InvariantError } from "@sluice/core";
 import type { Clock, Grant, Reason, Timer } from "@sluice/core";
-import { requireDuration, requireKnownKeys, addAbortListener, removeAbortListener } from "@sluice/core/internal";
+import {
+  requireDuration,
+  requireKnownKeys,
+  addAbortListener,
+  removeAbortListener,
+} from "@sluice/core/internal";
 import type { EpochClock } from "../pacing/epoch-clock.ts";
 import type { Pacing } from "../pacing/pacing.ts";
 import { UNLIMITED } from "../pacing/unlimited-pacing.ts";

@@ -71,21 +71,29 @@ export class MemberSession {
   /** When `onDue` must be called next. */
   get dueAtMs(): number {
     const sent = this.#inFlight;
-    if (sent === undefined || sent.isLate) return this.#nextAtMs;
-    return Math.min(this.#nextAtMs, sent.sentAtMs + this.#timing.timeoutMs);
+    if (sent === undefined) return this.#nextAtMs;
+    const lateAtMs = sent.sentAtMs + this.#timing.timeoutMs;
+    return sent.isLate ? this.#sendAtMs : Math.min(lateAtMs, this.#sendAtMs);
+  }
+
+  /** When the next sync is sent. A reply that is late is waited for: the next sync would supersede it. */
+  get #sendAtMs(): number {
+    const sent = this.#inFlight;
+    const { syncIntervalMs, timeoutMs } = this.#timing;
+    return sent === undefined ? this.#nextAtMs : sent.sentAtMs + syncIntervalMs + timeoutMs;
   }
 
   /** The session is due: a reply has become late, or the next sync is to be sent. */
   onDue(nowMs: number, condition: () => Condition): Due {
     const sent = this.#inFlight;
     let changes: readonly MembershipChange[] = [];
-    // Also if the next sync is due before the timeout: no reply can count after that.
-    const isLate = sent !== undefined && !sent.isLate && nowMs >= this.dueAtMs;
+    const isLate =
+      sent !== undefined && !sent.isLate && nowMs >= sent.sentAtMs + this.#timing.timeoutMs;
     if (isLate) {
       this.#inFlight = { ...sent, isLate };
       changes = this.membership.onFailure(sent.sentAtMs, nowMs);
     }
-    const send = nowMs < this.#nextAtMs ? undefined : this.#send(nowMs, condition());
+    const send = nowMs < this.#sendAtMs ? undefined : this.#send(nowMs, condition());
     return { send, isLate, changes };
   }
 

@@ -102,7 +102,6 @@ const cadences: readonly (readonly [string, Answer, Partial<Timing>])[] = [
   ["answers in the last moment", { afterMs: 250, reply: ALONE }, {}],
   ["fails at once", { error: DOWN }, {}],
   ["fails late", { afterMs: 200, error: DOWN }, {}],
-  ["hangs", {}, {}],
   ["answers nonsense", { reply: told(-1) }, {}],
   ["answers sooner than it must", { afterMs: 80, reply: ALONE }, { timeoutMs: 700 }],
 ];
@@ -113,6 +112,14 @@ test.each(cadences)("a store that %s is called twice a second", async (_name, an
   await all.timer.advance(9999);
   expect(all.sentAtMs).toEqual(Array.from({ length: 20 }, (_, i) => i * 500));
   expect(all.seen.conditions).toBe(20);
+  await end(all, running);
+});
+
+test("a store that hangs is called when no reply can count any more", async () => {
+  const all = setUp(() => ({}));
+  const running = all.loop.run();
+  await all.timer.advance(3000);
+  expect(all.sentAtMs).toEqual([0, 750, 1500, 2250, 3000]);
   await end(all, running);
 });
 
@@ -137,33 +144,34 @@ test("what fails, hangs or is nonsense is told once for each sync, with its reas
   ];
   const all = setUp((sequence) => answers[sequence - 1] ?? { reply: ALONE });
   const running = all.loop.run();
-  await all.timer.advance(1600);
+  await all.timer.advance(1900);
   expect(all.log).toEqual([
     "10 down",
     `750 ${LATE}`,
-    "1010 the store answered nonsense: rank is 7",
-    "1510 reply at 1510",
+    "1260 the store answered nonsense: rank is 7",
+    "1760 reply at 1760",
   ]);
   await end(all, running);
 });
 
 test.each([
-  ["reply to a sync before the last", { afterMs: 700, reply: ALONE }],
-  ["failure of a sync before the last", { afterMs: 700, error: DOWN }],
+  ["reply to a sync before the last", { afterMs: 900, reply: ALONE }],
+  ["failure of a sync before the last", { afterMs: 900, error: DOWN }],
 ])("a %s tells nothing", async (_name, first) => {
   const all = setUp((sequence) => (sequence === 1 ? first : {}));
   const running = all.loop.run();
-  await all.timer.advance(740);
+  await all.timer.advance(990);
   expect(all.log).toEqual([`250 ${LATE}`]);
   expect(all.session.membership.size).toBe(0);
   await end(all, running);
 });
 
-test("a late reply to the last sync counts", async () => {
-  const all = setUp((sequence) => (sequence === 1 ? { afterMs: 400, reply: ALONE } : {}));
+test("a reply that takes longer than the sync interval counts", async () => {
+  const all = setUp((sequence) => (sequence === 1 ? { afterMs: 600, reply: ALONE } : {}));
   const running = all.loop.run();
-  await all.timer.advance(450);
-  expect(all.log).toEqual([`250 ${LATE}`, "400 reply at 400"]);
+  await all.timer.advance(650);
+  expect(all.log).toEqual([`250 ${LATE}`, "600 reply at 600"]);
+  expect(all.sentAtMs).toEqual([0, 600]);
   expect(all.session.membership.standing).toBe("member");
   await end(all, running);
 });

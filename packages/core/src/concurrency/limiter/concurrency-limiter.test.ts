@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { systemTimer } from "../../system.ts";
 import { describe, expect, test } from "vitest";
 import { SeededRandom } from "../../random.ts";
 import { VirtualClock } from "../../testing.ts";
@@ -276,12 +277,12 @@ describe("a waiter that throws", () => {
     expect(algorithm.samples.map(({ outcome }) => outcome)).toEqual(["ok", "ignored"]);
   });
 
-  test("is an uncaught exception unless onError is given", async () => {
+  test("is an unhandled rejection unless onError is given", async () => {
     const { limiter } = setUp(1);
     const caught: unknown[] = [];
-    const listeners = process.listeners("uncaughtException");
-    process.removeAllListeners("uncaughtException");
-    process.once("uncaughtException", (error) => caught.push(error));
+    const listeners = process.listeners("unhandledRejection");
+    process.removeAllListeners("unhandledRejection");
+    process.once("unhandledRejection", (error) => caught.push(error));
     limiter.wait({
       weight: 1,
       priority: 0,
@@ -289,8 +290,8 @@ describe("a waiter that throws", () => {
         throw new Error("mine");
       },
     });
-    await new Promise((resolve) => setImmediate(resolve));
-    for (const listener of listeners) process.on("uncaughtException", listener);
+    await systemTimer.sleep(1);
+    for (const listener of listeners) process.on("unhandledRejection", listener);
     expect(caught).toEqual([new Error("mine")]);
   });
 });

@@ -41,7 +41,7 @@ export interface ConcurrencyLimiterOptions {
   /**
    * Receives what a waiter or `onDecision` throws. Such an error belongs to neither the caller that
    * ends a permit nor the other waiters, so they go on. A permit whose `onPermit` threw is ended as
-   * `ignored`. Default: thrown in a microtask of its own, as an uncaught exception.
+   * `ignored`. Default: an unhandled rejection, which ends a Node process unless it is handled.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -249,8 +249,7 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
   }
 }
 
+/** An uncaught exception, outside the call that ended the permit. */
 function throwLater(error: unknown): void {
-  queueMicrotask(() => {
-    throw error;
-  });
+  void Promise.reject(error);
 }

@@ -11,7 +11,7 @@ import {
 } from "./constants.ts";
 import type { Measured } from "./measured.ts";
 import { samplesMaxOf } from "./state.ts";
-import type { RttWindow } from "./rtt-window.ts";
+import type { RttWindow } from "./rtt-rtts.ts";
 import type { State } from "./state.ts";
 
 /** How many attempts wait at the peer, with the standard error. */
@@ -20,7 +20,7 @@ export interface Queue {
   readonly error: number;
 }
 
-/** What a window of round trips says. Counts are attempts of `weight`, the mean in the window. */
+/** What a window of round trips says. Counts are attempts of `weight`, the mean in the rtts. */
 export interface Evidence extends Queue {
   readonly nowMs: number;
   readonly rttsMs: readonly number[];
@@ -40,28 +40,28 @@ export interface Evidence extends Queue {
  * Whether a window has enough round trips to be judged. In the start that is a quarter of the limit, for
  * signs of a queue come late; later a whole limit, for as many attempts may end together.
  */
-export function isReady(window: RttWindow, { phase, limit }: State): boolean {
-  const attempts = limit / window.meanWeight;
+export function isReady(rtts: RttWindow, { phase, limit }: State): boolean {
+  const attempts = limit / rtts.meanWeight;
   const whole = Math.max(1, Math.floor(attempts));
   if (phase.name !== "start")
-    return window.isReady(Math.min(SAMPLES_MAX, Math.max(WINDOW_MIN, whole)));
+    return rtts.isReady(Math.min(SAMPLES_MAX, Math.max(WINDOW_MIN, whole)));
   const countMin = Math.max(START_COUNT, START_COUNT_PER_LIMIT * attempts);
-  return window.count >= Math.min(countMin, whole);
+  return rtts.count >= Math.min(countMin, whole);
 }
 
 /** Reads a window that is not empty. */
 export function evidenceOf(
   { limit }: State,
   baseline: Baseline,
-  window: RttWindow,
+  rtts: RttWindow,
   nowMs: number,
 ): Evidence {
-  const { rttsMs, meanMs, meanWeight: weight, isReached } = window;
+  const { rttsMs, meanMs, meanWeight: weight, isReached } = rtts;
   const attempts = limit / weight;
   const shift = shiftFrom(baseline, rttsMs);
-  const inFlight = isReached ? attempts : Math.min(attempts, window.rate(nowMs) * meanMs);
+  const inFlight = isReached ? attempts : Math.min(attempts, rtts.rate(nowMs) * meanMs);
   const { queued, error } = queueOf(inFlight, meanMs, shift);
-  const isFull = window.isFull(nowMs, samplesMaxOf(attempts));
+  const isFull = rtts.isFull(nowMs, samplesMaxOf(attempts));
   return {
     queued,
     error,

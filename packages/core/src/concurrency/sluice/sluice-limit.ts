@@ -219,16 +219,16 @@ export class SluiceLimit implements LimitAlgorithm {
 
   #judgeWindow(nowMs: number): Ruling | undefined {
     const state = this.#state;
-    const window = this.#window;
+    const rtts = this.#window;
     const { phase, baseline } = state;
-    if (phase.name === "outage" || !isReady(window, state)) return undefined;
+    if (phase.name === "outage" || !isReady(rtts, state)) return undefined;
     if (baseline === undefined) {
-      const first = baselineOf(window.rttsMs, nowMs);
+      const first = baselineOf(rtts.rttsMs, nowMs);
       const cause = phase.name === "start" ? "start" : "steady";
-      const { meanMs: rttMs } = window;
+      const { meanMs: rttMs } = rtts;
       return { state: { ...state, baseline: first }, cause, rttMs, window: "restart" };
     }
-    const seen = evidenceOf(state, baseline, window, nowMs);
+    const seen = evidenceOf(state, baseline, rtts, nowMs);
     const settings = { maxLimit: this.#maxLimit, random: this.#random };
     switch (phase.name) {
       case "start":

@@ -47,8 +47,8 @@ describe("the settings of a store in Redis", () => {
     expect(readRedisOptions(options).from).toMatchObject({ target: expected });
   });
 
-  test("have a timeout of 500 ms unless given", () => {
-    expect(readRedisOptions({ url: "redis://h" }).timeoutMs).toBe(500);
+  test("have a timeout of 750 ms unless given", () => {
+    expect(readRedisOptions({ url: "redis://h" }).timeoutMs).toBe(750);
     expect(readRedisOptions({ url: "redis://h", timeoutMs: 100 }).timeoutMs).toBe(100);
   });
 

@@ -17,7 +17,7 @@ interface LoginOptions {
 }
 
 interface CommonOptions {
-  /** For each call, the connection included; 1 to 60,000. @default 500 */
+  /** For each call, the connection included; 1 to 60,000. @default 750 */
   readonly timeoutMs?: number;
   /** For tests. Default: the real time. */
   readonly runtime?: { readonly timer?: Timer };
@@ -65,10 +65,10 @@ export interface RedisSettings {
 }
 
 /**
- * Time for one call: the default sync interval, since a reply counts until the next sync is sent. If it
+ * Time for one call: the default sync interval and timeout, since a reply counts until the next sync is sent. If it
  * is raised, a dead connection is noticed later; if it is lowered, a busy event loop makes syncs fail.
  */
-const TIMEOUT_MS = 500;
+const TIMEOUT_MS = 750;
 const TIMEOUT_MAX_MS = 60_000;
 const PORT_MAX = 65_535;
 /** Sentinels or nodes; more than any deployment has. */
