@@ -120,9 +120,9 @@ test("a secret of the block's store is read by the reader that is passed", () =>
     rateLimit: { ...rateLimit, store: { redisStore: { mode: "sentinel", sentinel } } },
   };
   const settings = readFleetOptions(options, { readSecret: ({ key }) => key });
-  const read = settings.rateLimit?.store;
-  const isSentinel = read?.kind === "redis" && read.mode === "sentinel";
-  expect(isSentinel && read.redis.auth?.password.reveal()).toBe("pw");
+  const found = settings.rateLimit?.store;
+  const isSentinel = found?.kind === "redis" && found.mode === "sentinel";
+  expect(isSentinel && found.redis.auth?.password.reveal()).toBe("pw");
 });
 
 const BOTH = "a store counts the members itself, so it must be one of them";
