@@ -342,9 +342,12 @@ console.log("left");`;
   }) => {
     const redis = await startRedis(atEnd);
     redis.pause();
-    const program = `const signal = AbortSignal.timeout(1000);
-await joinFleet({ ...options, signal }).catch((error) => console.log(error.name));`;
-    expect(await runProgram(program, redis.url)).toBe("TimeoutError");
+    const program = `import { systemTimer } from "@sluice/core/system";
+const controller = new AbortController();
+const joining = joinFleet({ ...options, signal: controller.signal });
+void systemTimer.sleep(1000).then(() => controller.abort(new Error("no longer")));
+await joining.catch((error) => console.log(error.message));`;
+    expect(await runProgram(program, redis.url)).toBe("no longer");
   });
 
   test.concurrent("after a joining that was refused for a wrong password", async ({
