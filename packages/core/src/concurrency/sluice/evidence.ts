@@ -11,7 +11,7 @@ import {
 } from "./constants.ts";
 import type { Measured } from "./measured.ts";
 import { samplesMaxOf } from "./state.ts";
-import type { RttWindow } from "./rtt-rtts.ts";
+import type { RttWindow } from "./rtt-window.ts";
 import type { State } from "./state.ts";
 
 /** How many attempts wait at the peer, with the standard error. */
