@@ -70,7 +70,7 @@ function unpack(name) {
   const entries = readdirSync(join(root, "usr/lib"), { recursive: true, withFileTypes: true });
   const libraries = entries
     .filter((entry) => entry.name.includes(".so"))
-    .map((entry) => entry.parentPath ?? entry.path);
+    .map((entry) => entry.parentPath);
   const start = join(bin, name);
   const path = [...new Set(libraries)].join(":");
   // `exec` keeps the process id, by which the tests end the server.
@@ -88,7 +88,7 @@ function missingPackages(name) {
     ["install", "-qq", "--no-install-recommends", "--print-uris", name],
     { encoding: "utf8", timeout: FETCH_TIMEOUT_MS },
   );
-  return [...(stdout ?? "").matchAll(/^'[^']+' ([^_ ]+)_/gm)].map(([, each]) => each);
+  return [...stdout.matchAll(/^'[^']+' ([^_ ]+)_/gm)].map(([, each]) => each);
 }
 
 /**

@@ -17,9 +17,7 @@ const TWO = "{ t: 0, join: a }, { t: 0.1, join: web-1 }";
 
 test("a row gives each member its share, and the size that they divide by once", () => {
   const lines = linesOf(run(TWO));
-  expect(lines.find((line) => /^ +25 /.test(line))).toMatch(
-    / 2 +1200 +2 {2}a=600 {2}web-1=600$/,
-  );
+  expect(lines.find((line) => /^ +25 /.test(line))).toMatch(/ 2 +1200 +2 {2}a=600 {2}web-1=600$/);
 });
 
 test("the report says for each event when the pool had settled, or that it had not in time", () => {

@@ -1,5 +1,13 @@
 import { ConcurrencyLimiter } from "@sluice/core";
-import type { BusyThrottle, LimitAlgorithm, LimitDecision, Permit, Random, Reason, Timer } from "@sluice/core";
+import type {
+  BusyThrottle,
+  LimitAlgorithm,
+  LimitDecision,
+  Permit,
+  Random,
+  Reason,
+  Timer,
+} from "@sluice/core";
 import { Ewma } from "@sluice/core/internal";
 import { AlarmHeap } from "./alarm-heap.ts";
 import type { Alarm } from "./alarm-heap.ts";

@@ -1,5 +1,19 @@
-import { ConfigError, createBusyThrottle, FixedLimit, RfcLimit, SluiceLimit, VectorLimit } from "@sluice/core";
-import type { BusyThrottle, BusyThrottleOptions, Clock, LimitAlgorithm, Random, Timer } from "@sluice/core";
+import {
+  ConfigError,
+  createBusyThrottle,
+  FixedLimit,
+  RfcLimit,
+  SluiceLimit,
+  VectorLimit,
+} from "@sluice/core";
+import type {
+  BusyThrottle,
+  BusyThrottleOptions,
+  Clock,
+  LimitAlgorithm,
+  Random,
+  Timer,
+} from "@sluice/core";
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import type { BusyRuleName } from "@sluice/core/internal";
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";

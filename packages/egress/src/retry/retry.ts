@@ -1,5 +1,10 @@
 import type { Random, Timer } from "@sluice/core";
-import { requireKnownKeys, requireWhole, addAbortListener, removeAbortListener } from "@sluice/core/internal";
+import {
+  requireKnownKeys,
+  requireWhole,
+  addAbortListener,
+  removeAbortListener,
+} from "@sluice/core/internal";
 import type { Alarms, Sleeper } from "../gate/alarms.ts";
 import { readCall } from "../gate/call-options.ts";
 import type { CallOptions } from "../gate/call-options.ts";

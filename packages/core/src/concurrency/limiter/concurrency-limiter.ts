@@ -249,7 +249,8 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
   }
 }
 
-/** An uncaught exception, outside the call that ended the permit. */
-function throwLater(error: unknown): void {
-  void Promise.reject(error);
+/** Fails outside the call that ended the permit: as an unhandled rejection. */
+async function throwLater(error: unknown): Promise<never> {
+  await Promise.resolve();
+  throw error;
 }
