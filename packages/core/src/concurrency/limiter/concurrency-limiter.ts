@@ -250,7 +250,7 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
 }
 
 /** Fails outside the call that ended the permit: as an unhandled rejection. */
-async function throwLater(error: unknown): Promise<never> {
+async function throwLater(thrown: unknown): Promise<never> {
   await Promise.resolve();
-  throw error;
+  throw thrown;
 }
