@@ -6,7 +6,7 @@ export type {
   StartBrokerOptions,
   TokenOptions,
 } from "./start-broker.ts";
-export type { BrokerSettings } from "./broker/settings.ts";
+export type { BrokerSettings } from "./topic/settings.ts";
 export type { ConnectionLimits } from "./server/connection-limits.ts";
 export { ListenError } from "./server/listener.ts";
 export type { TlsFiles } from "./server/listener.ts";

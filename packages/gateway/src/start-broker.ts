@@ -12,7 +12,7 @@ import {
 import { createTokenAuthenticator } from "./auth/token-authenticator.ts";
 import type { TokenAuthenticator, TokenAuthenticatorOptions } from "./auth/token-authenticator.ts";
 import { Broker } from "./broker/broker.ts";
-import type { BrokerSettings } from "./broker/settings.ts";
+import type { BrokerSettings } from "./topic/settings.ts";
 import { SchemaRegistry } from "./schema/schema-registry.ts";
 import { connectionLimits } from "./server/connection-limits.ts";
 import type { ConnectionLimits } from "./server/connection-limits.ts";
@@ -27,9 +27,9 @@ import type { ServerStats } from "./server/server.ts";
 import type { SessionFacts } from "./session/handshake.ts";
 import { sessionLimits } from "./session/limits.ts";
 import type { SessionLimits } from "./session/limits.ts";
-import type { BrokerStore } from "./storage/broker-store.ts";
-import { FileBrokerStore } from "./storage/file-broker-store.ts";
-import { MemoryBrokerStore } from "./storage/memory-broker-store.ts";
+import type { BrokerStore } from "./storage/store/broker-store.ts";
+import { FileBrokerStore } from "./storage/store/file-broker-store.ts";
+import { MemoryBrokerStore } from "./storage/store/memory-broker-store.ts";
 import type { TopicStats } from "./topic/topic.ts";
 
 /** How clients prove who they are: by tokens that are signed with this key. */

@@ -1,7 +1,7 @@
 /** What every broker's store must do, whatever it is made of. */
 import { ConfigError, InvariantError } from "@sluice/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { BrokerStore } from "../src/storage/broker-store.ts";
+import type { BrokerStore } from "../src/storage/store/broker-store.ts";
 import { StorageClosedError } from "../src/storage/storage-error.ts";
 import { textsOf } from "./cursor-store-contract.ts";
 import { readAll, say, textOf } from "./topic-log-contract.ts";

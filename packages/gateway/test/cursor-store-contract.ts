@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { InvariantError } from "@sluice/core";
 import { describe, expect, test } from "vitest";
-import { CURSOR_BYTES_MAX } from "../src/storage/cursor-store.ts";
-import type { CursorStore } from "../src/storage/cursor-store.ts";
+import { CURSOR_BYTES_MAX } from "../src/storage/cursor/cursor-store.ts";
+import type { CursorStore } from "../src/storage/cursor/cursor-store.ts";
 import { StorageClosedError } from "../src/storage/storage-error.ts";
-import { NAME_BYTES_MAX } from "../src/storage/stored-name.ts";
+import { NAME_BYTES_MAX } from "../src/storage/store/stored-name.ts";
 
 /** The cursors of a store as texts. */
 export async function textsOf(cursors: CursorStore): Promise<Record<string, string>> {

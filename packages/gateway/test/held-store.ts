@@ -1,6 +1,6 @@
-import type { BrokerStore, StoredTopic } from "../src/storage/broker-store.ts";
-import { MemoryBrokerStore } from "../src/storage/memory-broker-store.ts";
-import type { TopicLog } from "../src/storage/topic-log.ts";
+import type { BrokerStore, StoredTopic } from "../src/storage/store/broker-store.ts";
+import { MemoryBrokerStore } from "../src/storage/store/memory-broker-store.ts";
+import type { TopicLog } from "../src/storage/log/topic-log.ts";
 
 /** A store in memory whose appends wait until they are let go, one by one. */
 export class HeldStore {

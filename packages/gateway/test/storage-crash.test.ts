@@ -3,7 +3,7 @@ import { SeededRandom } from "@sluice/core";
 import { nextTurn } from "@sluice/core/system";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { FileTopicLog } from "../src/storage/file-topic-log.ts";
+import type { FileTopicLog } from "../src/storage/log/file-topic-log.ts";
 import { StorageError } from "../src/storage/storage-error.ts";
 import { openOn } from "./file-world.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";

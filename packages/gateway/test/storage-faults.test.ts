@@ -1,7 +1,7 @@
 /** Full and failing disks: what a caller is told, and what is left. */
 import { SeededRandom } from "@sluice/core";
 import { expect, test } from "vitest";
-import { FileTopicLog } from "../src/storage/file-topic-log.ts";
+import { FileTopicLog } from "../src/storage/log/file-topic-log.ts";
 import { StorageError } from "../src/storage/storage-error.ts";
 import { FOLDER, openOn, worldOn } from "./file-world.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";

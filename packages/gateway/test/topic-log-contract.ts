@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EARLIEST } from "../src/storage/position.ts";
 import type { Position } from "../src/storage/position.ts";
 import { StorageClosedError } from "../src/storage/storage-error.ts";
-import type { ReadBounds, StoredEntry, TopicLog } from "../src/storage/topic-log.ts";
+import type { ReadBounds, StoredEntry, TopicLog } from "../src/storage/log/topic-log.ts";
 
 export interface LogOptions {
   /** Small, so that few entries fill a segment. */

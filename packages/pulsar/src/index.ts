@@ -1,10 +1,15 @@
 // A client: connect, and what it is told on the way.
-export { connect } from "./client/connect.ts";
-export type { Client } from "./client/client.ts";
-export type { ClientOptions, World } from "./client/client-options.ts";
-export type { Token } from "./client/authentication.ts";
-export type { TlsOptions } from "./client/socket-transport.ts";
-export type { Dial, Endpoint, Transport, TransportListener } from "./client/transport.ts";
+export { connect } from "./client/api/connect.ts";
+export type { Client } from "./client/api/client.ts";
+export type { ClientOptions, World } from "./client/api/client-options.ts";
+export type { Token } from "./client/api/authentication.ts";
+export type { TlsOptions } from "./client/connection/socket-transport.ts";
+export type {
+  Dial,
+  Endpoint,
+  Transport,
+  TransportListener,
+} from "./client/connection/transport.ts";
 export type {
   AttachmentRole,
   ClientEvent,
@@ -15,7 +20,7 @@ export type {
   EventListener,
   Reattached,
   Resent,
-} from "./client/event.ts";
+} from "./client/api/event.ts";
 
 // Producers.
 export type { Producer, SendOptions } from "./client/producer/producer.ts";
@@ -33,13 +38,13 @@ export type { CompressionName } from "./compression/compression.ts";
 export type { Consumer, ReceiveOptions } from "./client/consumer/consumer.ts";
 export type { ConsumerOptions, SubscriptionType } from "./client/consumer/consumer-options.ts";
 export type { Message, MessageRef } from "./client/consumer/message.ts";
-export { MessageId } from "./client/message-id.ts";
+export { MessageId } from "./client/message/message-id.ts";
 
 // What can go wrong.
-export { BrokerError } from "./client/broker-error.ts";
-export { ClosedError } from "./client/closed-error.ts";
-export { ConnectionError } from "./client/connection-error.ts";
-export { DeadlineError } from "./client/deadline-error.ts";
+export { BrokerError } from "./client/error/broker-error.ts";
+export { ClosedError } from "./client/error/closed-error.ts";
+export { ConnectionError } from "./client/error/connection-error.ts";
+export { DeadlineError } from "./client/error/deadline-error.ts";
 export { ProtocolError } from "./wire/protocol-error.ts";
 export { UnreadableMessageError } from "./client/consumer/unreadable-message-error.ts";
 export type { ServerErrorName } from "./wire/constants.ts";

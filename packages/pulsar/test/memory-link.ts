@@ -1,4 +1,4 @@
-import type { Transport, TransportListener } from "../src/client/transport.ts";
+import type { Transport, TransportListener } from "../src/client/connection/transport.ts";
 
 export interface MemoryLinkOptions {
   /** What may lie unread before the writer is told to wait. */

@@ -3,7 +3,7 @@ import { SERVER_ERROR } from "../src/wire/constants.ts";
 import { decodeMetadata, splitEntry } from "../src/wire/entry.ts";
 import { splitBatch } from "../src/wire/batch.ts";
 import type { Entry } from "../src/wire/entry.ts";
-import type { Client } from "../src/client/client.ts";
+import type { Client } from "../src/client/api/client.ts";
 import type { Producer } from "../src/client/producer/producer.ts";
 import type { ProducerOptions } from "../src/client/producer/producer-options.ts";
 import { ScriptedBroker } from "./scripted-broker.ts";

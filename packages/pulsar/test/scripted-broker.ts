@@ -7,9 +7,9 @@ import {
   NO_ID,
   PARTITIONED_METADATA_RESULT,
 } from "../src/wire/constants.ts";
-import type { Dial, Endpoint } from "../src/client/transport.ts";
-import { ConnectionError } from "../src/client/connection-error.ts";
-import { addressName } from "../src/client/connection-target.ts";
+import type { Dial, Endpoint } from "../src/client/connection/transport.ts";
+import { ConnectionError } from "../src/client/error/connection-error.ts";
+import { addressName } from "../src/client/connection/connection-target.ts";
 import { MemoryLink } from "./memory-link.ts";
 import type { MemoryLinkOptions } from "./memory-link.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MessageId } from "../src/client/message-id.ts";
+import { MessageId } from "../src/client/message/message-id.ts";
 import { consumingWorld, receiveAll, textOf, TOPIC } from "./virtual-consumer.ts";
 
 const part = (index: number): string => `${TOPIC}-partition-${index}`;

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { createSocketDial } from "../src/client/socket-transport.ts";
-import type { Transport } from "../src/client/transport.ts";
+import { createSocketDial } from "../src/client/connection/socket-transport.ts";
+import type { Transport } from "../src/client/connection/transport.ts";
 
 const server = createServer();
 let peers: Socket[] = [];

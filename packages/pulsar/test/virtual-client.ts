@@ -1,9 +1,9 @@
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
-import { connect } from "../src/client/connect.ts";
-import type { Client } from "../src/client/client.ts";
-import type { ClientOptions } from "../src/client/client-options.ts";
-import type { ClientEvent } from "../src/client/event.ts";
+import { connect } from "../src/client/api/connect.ts";
+import type { Client } from "../src/client/api/client.ts";
+import type { ClientOptions } from "../src/client/api/client-options.ts";
+import type { ClientEvent } from "../src/client/api/event.ts";
 import type { ScriptedBroker } from "./scripted-broker.ts";
 
 /** What the wall clock shows when a test begins. */

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BrokerScene, settle } from "../../test/broker-scene.ts";
 import { SimulatedDisk } from "../../test/simulated-disk.ts";
-import { FileBrokerStore } from "../storage/file-broker-store.ts";
-import type { LogFiles } from "../storage/log-files.ts";
+import { FileBrokerStore } from "../storage/store/file-broker-store.ts";
+import type { LogFiles } from "../storage/segment/log-files.ts";
 import { StorageError } from "../storage/storage-error.ts";
 
 async function sceneOn(disk: SimulatedDisk, files = disk.mount()): Promise<BrokerScene> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BrokerScene, settle } from "../../test/broker-scene.ts";
-import { MemoryBrokerStore } from "../storage/memory-broker-store.ts";
+import { MemoryBrokerStore } from "../storage/store/memory-broker-store.ts";
 
 test("what is published is delivered in order to every subscription, as far as it asks", async () => {
   const scene = new BrokerScene();

@@ -1,6 +1,6 @@
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
-import type { BrokerStore } from "../storage/broker-store.ts";
+import type { BrokerStore } from "../storage/store/broker-store.ts";
 import { Turns } from "../storage/turns.ts";
 import type { ConsumerHandle, ConsumerRequest } from "../topic/consumer-handle.ts";
 import { NameMaker } from "../topic/name-maker.ts";
@@ -9,9 +9,9 @@ import { orRefusal } from "../topic/refusal.ts";
 import { parseTopicName } from "../topic/topic-name.ts";
 import type { TopicName } from "../topic/topic-name.ts";
 import type { TopicStats } from "../topic/topic.ts";
-import { RefusalError } from "./refusal-error.ts";
-import { resolveSettings } from "./settings.ts";
-import type { BrokerSettings, ResolvedSettings } from "./settings.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
+import { resolveSettings } from "../topic/settings.ts";
+import type { BrokerSettings, ResolvedSettings } from "../topic/settings.ts";
 import { Topics } from "./topics.ts";
 
 export interface BrokerDependencies {

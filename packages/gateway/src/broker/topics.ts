@@ -1,11 +1,11 @@
-import type { BrokerStore } from "../storage/broker-store.ts";
+import type { BrokerStore } from "../storage/store/broker-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import { NonPersistentTopic } from "../topic/non-persistent-topic.ts";
 import { PersistentTopic } from "../topic/persistent-topic.ts";
 import { orRefusal, refusalOf } from "../topic/refusal.ts";
 import type { TopicName } from "../topic/topic-name.ts";
 import type { Topic, TopicStats, TopicSurroundings } from "../topic/topic.ts";
-import { RefusalError } from "./refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 
 /** The topics that are open, by full name, and the way to open others. */
 export class Topics {

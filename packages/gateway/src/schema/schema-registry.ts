@@ -1,5 +1,5 @@
 import type { Schema } from "@sluice/pulsar/wire";
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import { parseTopicName } from "../topic/topic-name.ts";
 
 export interface StoredSchema {

@@ -1,7 +1,7 @@
 import { decodeMetadata, NO_ID, splitEntry, TOPICS_MODE } from "@sluice/pulsar/wire";
 import type { MessageIdData } from "@sluice/pulsar/wire";
 import { messageIdOf, startPointOf } from "../broker/message-id.ts";
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Answer, Question, SeekTarget } from "../session/effect.ts";
 import type { Position } from "../storage/position.ts";
 import type { ConsumerHandle, SeekPoint } from "../topic/consumer-handle.ts";

@@ -3,7 +3,7 @@ import { ACCESS_MODE, ACK_TYPE, SUB_TYPE } from "@sluice/pulsar/wire";
 import type { CommandBodies } from "@sluice/pulsar/wire";
 import type { Broker } from "../broker/broker.ts";
 import { messageIdOf, positionOf } from "../broker/message-id.ts";
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import type { SchemaRegistry } from "../schema/schema-registry.ts";
 import type { SessionConsumer } from "../session/consumer.ts";
 import type { Effect } from "../session/effect.ts";

@@ -1,4 +1,4 @@
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Refusal } from "../session/refusal.ts";
 
 /** What a client is told of an error. What is not meant for it stays here. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CURSOR_BYTES_MAX } from "../storage/cursor-store.ts";
+import { CURSOR_BYTES_MAX } from "../storage/cursor/cursor-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import { decodeCursor, encodeCursor } from "./cursor-codec.ts";
 import type { CursorSnapshot } from "./cursor.ts";

@@ -1,7 +1,7 @@
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import { StorageError } from "../storage/storage-error.ts";
-import { CURSOR_BYTES_MAX } from "../storage/cursor-store.ts";
+import { CURSOR_BYTES_MAX } from "../storage/cursor/cursor-store.ts";
 import type { PartlyAcked } from "./ack-sets.ts";
 import type { CursorSnapshot } from "./cursor.ts";
 import type { PositionRange } from "./position-ranges.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MemoryTopicLog } from "../storage/memory-topic-log.ts";
+import { MemoryTopicLog } from "../storage/log/memory-topic-log.ts";
 import { Cursor } from "./cursor.ts";
 
 /** Six entries in ledgers of two. */

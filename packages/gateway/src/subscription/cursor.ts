@@ -1,6 +1,6 @@
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
-import type { TopicLog } from "../storage/topic-log.ts";
+import type { TopicLog } from "../storage/log/topic-log.ts";
 import { AckSets } from "./ack-sets.ts";
 import type { PartlyAcked } from "./ack-sets.ts";
 import type { Ack, AckSet } from "./delivery.ts";

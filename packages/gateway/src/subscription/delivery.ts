@@ -1,5 +1,5 @@
 import type { Position } from "../storage/position.ts";
-import type { StoredEntry } from "../storage/topic-log.ts";
+import type { StoredEntry } from "../storage/log/topic-log.ts";
 
 /** Words of 64 bits, lowest first. A bit that is set: that message of the batch is not acknowledged. */
 export type AckSet = readonly bigint[];

@@ -1,5 +1,5 @@
 import type { Position } from "../storage/position.ts";
-import type { ReadBounds, StoredEntry } from "../storage/topic-log.ts";
+import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Delivery } from "./delivery.ts";
 

@@ -1,7 +1,7 @@
 import { Fifo } from "@sluice/core/internal";
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
-import type { ReadBounds, StoredEntry } from "../storage/topic-log.ts";
+import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Cursor } from "./cursor.ts";
 import { deliveryOf, messagesLeft } from "./delivery.ts";

@@ -1,4 +1,4 @@
-import type { ReadBounds, StoredEntry } from "../storage/topic-log.ts";
+import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Cursor } from "./cursor.ts";
 import { deliveryOf, messagesLeft } from "./delivery.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MemoryTopicLog } from "../storage/memory-topic-log.ts";
+import { MemoryTopicLog } from "../storage/log/memory-topic-log.ts";
 import { comparePositions, formatPosition } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import { Consumer } from "./consumer.ts";

@@ -1,6 +1,6 @@
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Position } from "../storage/position.ts";
-import type { ReadBounds, StoredEntry } from "../storage/topic-log.ts";
+import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Ack } from "./delivery.ts";

@@ -1,8 +1,8 @@
-import type { RefusalError } from "../broker/refusal-error.ts";
+import type { RefusalError } from "../refusal/refusal-error.ts";
 import type { Ack, Delivery } from "../subscription/delivery.ts";
 import type { SubscriptionType } from "../subscription/subscription.ts";
 import type { Position } from "../storage/position.ts";
-import type { StoredEntry } from "../storage/topic-log.ts";
+import type { StoredEntry } from "../storage/log/topic-log.ts";
 
 /** Where a subscription begins. What a position names need not be there: what follows it counts. */
 export type StartPoint =

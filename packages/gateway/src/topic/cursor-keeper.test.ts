@@ -1,8 +1,8 @@
 import { nextTurn } from "@sluice/core/system";
 import { VirtualTimer } from "@sluice/core/testing";
 import { expect, test } from "vitest";
-import type { CursorStore } from "../storage/cursor-store.ts";
-import { MemoryTopicLog } from "../storage/memory-topic-log.ts";
+import type { CursorStore } from "../storage/cursor/cursor-store.ts";
+import { MemoryTopicLog } from "../storage/log/memory-topic-log.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import { decodeCursor } from "../subscription/cursor-codec.ts";
 import { Cursor } from "../subscription/cursor.ts";

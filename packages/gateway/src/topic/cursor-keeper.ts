@@ -1,5 +1,5 @@
 import type { Timer } from "@sluice/core";
-import type { CursorStore } from "../storage/cursor-store.ts";
+import type { CursorStore } from "../storage/cursor/cursor-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import { encodeCursor } from "../subscription/cursor-codec.ts";
 import type { Cursor } from "../subscription/cursor.ts";

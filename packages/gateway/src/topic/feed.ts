@@ -1,8 +1,8 @@
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import { StorageError } from "../storage/storage-error.ts";
-import type { TopicLog } from "../storage/topic-log.ts";
-import type { RefusalError } from "../broker/refusal-error.ts";
+import type { TopicLog } from "../storage/log/topic-log.ts";
+import type { RefusalError } from "../refusal/refusal-error.ts";
 import type { Consumer } from "../subscription/consumer.ts";
 import type { Ack, Delivery } from "../subscription/delivery.ts";
 import type { ActiveChange, ReadRequest } from "../subscription/dispatcher.ts";

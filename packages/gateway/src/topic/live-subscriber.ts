@@ -1,4 +1,4 @@
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Consumer } from "../subscription/consumer.ts";
 import type { ConsumerHandle } from "./consumer-handle.ts";
 import type { LiveSubscription } from "./live-subscription.ts";

@@ -1,4 +1,4 @@
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Consumer } from "../subscription/consumer.ts";
 import type { Delivery } from "../subscription/delivery.ts";
 import { RoundRobin } from "../subscription/round-robin.ts";

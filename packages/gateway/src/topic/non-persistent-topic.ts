@@ -1,6 +1,6 @@
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Position } from "../storage/position.ts";
-import { settled } from "../storage/settled.ts";
+import { settled } from "../storage/file/settled.ts";
 import { Consumer } from "../subscription/consumer.ts";
 import type { Delivery } from "../subscription/delivery.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";

@@ -1,5 +1,5 @@
-import { RefusalError } from "../broker/refusal-error.ts";
-import type { StoredTopic } from "../storage/broker-store.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
+import type { StoredTopic } from "../storage/store/broker-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import type { Position } from "../storage/position.ts";
 import { Cursor } from "../subscription/cursor.ts";

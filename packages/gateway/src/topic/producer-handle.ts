@@ -1,5 +1,5 @@
-import type { RefusalError } from "../broker/refusal-error.ts";
-import type { NewEntry } from "../storage/topic-log.ts";
+import type { RefusalError } from "../refusal/refusal-error.ts";
+import type { NewEntry } from "../storage/log/topic-log.ts";
 import type { Position } from "../storage/position.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Position } from "../storage/position.ts";
 import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
 

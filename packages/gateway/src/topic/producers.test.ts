@@ -1,6 +1,6 @@
 import { SeededRandom } from "@sluice/core";
 import { expect, test } from "vitest";
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import { NameMaker } from "./name-maker.ts";
 import type { AccessMode, ProducerHandle, ProducerRequest } from "./producer-handle.ts";
 import { Producers } from "./producers.ts";

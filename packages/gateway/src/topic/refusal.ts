@@ -1,4 +1,4 @@
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import { StorageClosedError, StorageError } from "../storage/storage-error.ts";
 import type { StorageErrorKind } from "../storage/storage-error.ts";
 

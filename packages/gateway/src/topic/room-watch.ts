@@ -1,5 +1,5 @@
 import type { Clock } from "@sluice/core";
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 
 /** So long nobody publishes after an entry found no room, nor opens a producer. */
 const FULL_MS = 1_000;

@@ -1,6 +1,6 @@
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
-import type { TopicLog } from "../storage/topic-log.ts";
+import type { TopicLog } from "../storage/log/topic-log.ts";
 import type { SeekPoint } from "./consumer-handle.ts";
 
 /** The position of the first entry that is to be read. Nothing starts beyond what is stored. */

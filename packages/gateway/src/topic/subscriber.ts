@@ -1,5 +1,5 @@
 import type { Position } from "../storage/position.ts";
-import type { StoredEntry } from "../storage/topic-log.ts";
+import type { StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "../subscription/consumer.ts";
 import type { Ack } from "../subscription/delivery.ts";
 import type { ConsumerHandle, SeekPoint } from "./consumer-handle.ts";

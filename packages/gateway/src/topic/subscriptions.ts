@@ -1,8 +1,8 @@
-import { RefusalError } from "../broker/refusal-error.ts";
-import type { ResolvedSettings } from "../broker/settings.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
+import type { ResolvedSettings } from "./settings.ts";
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
-import type { StoredEntry, TopicLog } from "../storage/topic-log.ts";
+import type { StoredEntry, TopicLog } from "../storage/log/topic-log.ts";
 import { Turns } from "../storage/turns.ts";
 import { Consumer } from "../subscription/consumer.ts";
 import { Cursor } from "../subscription/cursor.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RefusalError } from "../broker/refusal-error.ts";
+import { RefusalError } from "../refusal/refusal-error.ts";
 import { parseTopicName } from "./topic-name.ts";
 
 test("a short name stands for a full one", () => {

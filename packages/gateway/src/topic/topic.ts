@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "@sluice/core";
-import type { RefusalError } from "../broker/refusal-error.ts";
-import type { ResolvedSettings } from "../broker/settings.ts";
+import type { RefusalError } from "../refusal/refusal-error.ts";
+import type { ResolvedSettings } from "./settings.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
 import type { NameMaker } from "./name-maker.ts";
 import type { ProducerHandle, ProducerRequest } from "./producer-handle.ts";

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { VirtualTimer } from "@sluice/core/testing";
 import { describe, expect, test } from "vitest";
-import { BrokerError } from "../broker-error.ts";
-import { ConnectionError } from "../connection-error.ts";
-import { DeadlineError } from "../deadline-error.ts";
-import { deferred } from "../deferred.ts";
-import type { Deferred } from "../deferred.ts";
+import { BrokerError } from "../error/broker-error.ts";
+import { ConnectionError } from "../error/connection-error.ts";
+import { DeadlineError } from "../error/deadline-error.ts";
+import { deferred } from "../wait/deferred.ts";
+import type { Deferred } from "../wait/deferred.ts";
 import { AckTracker } from "./ack-tracker.ts";
 import type { AckTrackerOptions } from "./ack-tracker.ts";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { deliveryOf } from "./delivery.ts";
 import type { AckGroup } from "./pending-acks.ts";
 

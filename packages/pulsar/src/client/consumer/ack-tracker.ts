@@ -1,9 +1,9 @@
 import type { Timer } from "@sluice/core";
-import { Alarm } from "../alarm.ts";
-import { ClosedError } from "../closed-error.ts";
-import { ConnectionError } from "../connection-error.ts";
-import { deferred } from "../deferred.ts";
-import type { Deferred } from "../deferred.ts";
+import { Alarm } from "../wait/alarm.ts";
+import { ClosedError } from "../error/closed-error.ts";
+import { ConnectionError } from "../error/connection-error.ts";
+import { deferred } from "../wait/deferred.ts";
+import type { Deferred } from "../wait/deferred.ts";
 import { PendingAcks } from "./pending-acks.ts";
 import type { AckGroup } from "./pending-acks.ts";
 

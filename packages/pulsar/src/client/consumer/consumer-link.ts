@@ -1,9 +1,9 @@
 import type { Command } from "../../wire/command.ts";
 import type { MessageIdData } from "../../wire/definition/message-id.ts";
-import { brokerErrorOf } from "../broker-error.ts";
-import { ConnectionError } from "../connection-error.ts";
-import type { Connection } from "../connection.ts";
-import { MessageId } from "../message-id.ts";
+import { brokerErrorOf } from "../error/broker-error.ts";
+import { ConnectionError } from "../error/connection-error.ts";
+import type { Connection } from "../connection/connection.ts";
+import { MessageId } from "../message/message-id.ts";
 import { ackCommands, corruptAckCommand } from "./ack-commands.ts";
 import type { AckChannel } from "./ack-tracker.ts";
 import type { ValidationErrorName } from "./corrupt-entry-error.ts";

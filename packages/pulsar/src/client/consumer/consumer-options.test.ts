@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { consumerSettingsOf } from "./consumer-options.ts";
 import type { ConsumerOptions } from "./consumer-options.ts";
 

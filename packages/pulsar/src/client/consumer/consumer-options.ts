@@ -2,8 +2,8 @@ import { ConfigError } from "@sluice/core";
 import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { fullTopicName, parseNamespace } from "../../topic-name.ts";
 import type { KeyValue } from "../../wire/definition/key-value.ts";
-import { MessageId } from "../message-id.ts";
-import { keyValues } from "../properties.ts";
+import { MessageId } from "../message/message-id.ts";
+import { keyValues } from "../api/properties.ts";
 
 /**
  * Who else may consume: nobody (*exclusive*), others that stand by (*failover*), others that take

@@ -1,14 +1,14 @@
 import { ConfigError } from "@sluice/core";
 import { requireNumber } from "@sluice/core/internal";
 import { fullTopicName } from "../../topic-name.ts";
-import { ClosedError } from "../closed-error.ts";
-import type { Cluster } from "../cluster.ts";
-import { MessageId } from "../message-id.ts";
+import { ClosedError } from "../error/closed-error.ts";
+import type { Cluster } from "../lookup/cluster.ts";
+import { MessageId } from "../message/message-id.ts";
 import { isIndividual } from "./consumer-options.ts";
 import type { ConsumerSettings } from "./consumer-options.ts";
 import { DeliveredMessage } from "./delivered-message.ts";
 import { deliveryOf } from "./delivery.ts";
-import { inGroups } from "../in-groups.ts";
+import { inGroups } from "../lookup/in-groups.ts";
 import type { Message, MessageRef } from "./message.ts";
 import { Receivers } from "./receivers.ts";
 import type { TopicConsumer } from "./topic-consumer.ts";

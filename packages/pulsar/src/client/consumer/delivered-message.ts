@@ -1,7 +1,7 @@
 import type { KeyValue } from "../../wire/definition/key-value.ts";
 import type { MessageMetadata, SingleMessageMetadata } from "../../wire/definition/metadata.ts";
 import { bufferOf } from "../../wire/message.ts";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Message } from "./message.ts";
 

@@ -1,5 +1,5 @@
 import type { MessageIdData } from "../../wire/definition/message-id.ts";
-import type { MessageId } from "../message-id.ts";
+import type { MessageId } from "../message/message-id.ts";
 import { UnackedSet } from "./unacked-set.ts";
 
 /**

@@ -2,10 +2,10 @@ import { ConfigError } from "@sluice/core";
 import { parseTopicName, partitionTopicName } from "../../topic-name.ts";
 import type { TopicName } from "../../topic-name.ts";
 import { TOPICS_MODE } from "../../wire/constants.ts";
-import type { Cluster } from "../cluster.ts";
+import type { Cluster } from "../lookup/cluster.ts";
 import { TOPICS_MAX } from "./consumer-options.ts";
 import type { TopicSelection } from "./consumer-options.ts";
-import { inGroups } from "../in-groups.ts";
+import { inGroups } from "../lookup/in-groups.ts";
 
 /** A topic as what it is asked about, and what it consists of: its partitions, or itself alone. */
 export async function findTopics(

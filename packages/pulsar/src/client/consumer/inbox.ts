@@ -1,6 +1,6 @@
 import type { CommandMessage } from "../../wire/definition/consumer.ts";
 import type { MessageIdData } from "../../wire/definition/message-id.ts";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { ChunkAssembler, isChunk } from "./chunk-assembler.ts";
 import { CorruptEntryError } from "./corrupt-entry-error.ts";
 import { entryIdOf } from "./delivery.ts";

@@ -5,7 +5,7 @@ import { BatchWriter } from "../../wire/batch.ts";
 import type { CommandMessage } from "../../wire/definition/consumer.ts";
 import type { MessageMetadata, SingleMessageMetadata } from "../../wire/definition/metadata.ts";
 import { encodeEntry } from "../../wire/entry.ts";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { CorruptEntryError } from "./corrupt-entry-error.ts";
 import { DeliveredMessage } from "./delivered-message.ts";
 import { IncomingEntry, readRawEntry } from "./incoming-entry.ts";

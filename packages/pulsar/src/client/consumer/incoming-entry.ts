@@ -7,7 +7,7 @@ import type { MessageMetadata } from "../../wire/definition/metadata.ts";
 import { decodeMetadata, isIntact, splitEntry } from "../../wire/entry.ts";
 import { bufferOf } from "../../wire/message.ts";
 import { ProtocolError } from "../../wire/protocol-error.ts";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { CorruptEntryError } from "./corrupt-entry-error.ts";
 import type { ValidationErrorName } from "./corrupt-entry-error.ts";
 import { DeliveredMessage } from "./delivered-message.ts";

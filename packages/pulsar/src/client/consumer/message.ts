@@ -1,4 +1,4 @@
-import type { MessageId } from "../message-id.ts";
+import type { MessageId } from "../message/message-id.ts";
 
 /** A message, or what names one: an `UnreadableMessageError` does. */
 export interface MessageRef {

@@ -1,4 +1,4 @@
-import type { Cluster } from "../cluster.ts";
+import type { Cluster } from "../lookup/cluster.ts";
 import { consumerSettingsOf } from "./consumer-options.ts";
 import type { ConsumerOptions } from "./consumer-options.ts";
 import { Consumer } from "./consumer.ts";

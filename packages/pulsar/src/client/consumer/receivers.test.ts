@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { Receivers } from "./receivers.ts";
 import { UnreadableMessageError } from "./unreadable-message-error.ts";
 

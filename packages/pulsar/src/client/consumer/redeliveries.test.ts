@@ -1,6 +1,6 @@
 import { VirtualTimer } from "@sluice/core/testing";
 import { expect, test } from "vitest";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { deliveryOf } from "./delivery.ts";
 import { Redeliveries } from "./redeliveries.ts";
 

@@ -1,6 +1,6 @@
 import type { Timer } from "@sluice/core";
 import type { MessageIdData } from "../../wire/definition/message-id.ts";
-import { Alarm } from "../alarm.ts";
+import { Alarm } from "../wait/alarm.ts";
 import type { Delivery } from "./delivery.ts";
 import { RedeliverySchedule } from "./redelivery-schedule.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { deliveryOf } from "./delivery.ts";
 import { RedeliverySchedule } from "./redelivery-schedule.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { deliveryOf } from "./delivery.ts";
 import { StartPosition } from "./start-position.ts";
 

@@ -1,4 +1,4 @@
-import type { MessageId } from "../message-id.ts";
+import type { MessageId } from "../message/message-id.ts";
 import type { Delivery } from "./delivery.ts";
 
 /**

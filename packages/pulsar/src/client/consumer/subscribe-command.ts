@@ -1,6 +1,6 @@
 import type { Command } from "../../wire/command.ts";
 import { INITIAL_POSITION, SUB_TYPE } from "../../wire/constants.ts";
-import type { MessageId } from "../message-id.ts";
+import type { MessageId } from "../message/message-id.ts";
 import type { ConsumerSettings } from "./consumer-options.ts";
 
 export interface Subscriber {

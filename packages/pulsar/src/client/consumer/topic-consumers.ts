@@ -1,11 +1,11 @@
 import { SluiceError } from "@sluice/core";
-import { Alarm } from "../alarm.ts";
-import type { Cluster } from "../cluster.ts";
-import { MessageId } from "../message-id.ts";
-import { wellHeard } from "../well-heard.ts";
+import { Alarm } from "../wait/alarm.ts";
+import type { Cluster } from "../lookup/cluster.ts";
+import { MessageId } from "../message/message-id.ts";
+import { wellHeard } from "../connection/well-heard.ts";
 import type { ConsumerSettings } from "./consumer-options.ts";
 import { findTopics } from "./find-topics.ts";
-import { inGroups } from "../in-groups.ts";
+import { inGroups } from "../lookup/in-groups.ts";
 import type { Received } from "./incoming-entry.ts";
 import { TopicConsumer } from "./topic-consumer.ts";
 import type { TopicConsumerListener } from "./topic-consumer.ts";

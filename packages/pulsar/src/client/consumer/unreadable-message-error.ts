@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/core";
-import type { MessageId } from "../message-id.ts";
+import type { MessageId } from "../message/message-id.ts";
 import type { MessageRef } from "./message.ts";
 
 /**

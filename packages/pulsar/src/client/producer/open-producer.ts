@@ -1,5 +1,5 @@
 import { parseTopicName } from "../../topic-name.ts";
-import type { Cluster } from "../cluster.ts";
+import type { Cluster } from "../lookup/cluster.ts";
 import { PartitionedProducer } from "./partitioned-producer.ts";
 import { settingsOf } from "./producer-options.ts";
 import type { ProducerOptions } from "./producer-options.ts";

@@ -2,7 +2,7 @@ import { ConfigError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
 import { requireKnownKeys, requireNumber } from "@sluice/core/internal";
 import type { MessageMetadata } from "../../wire/definition/metadata.ts";
-import { keyValues } from "../properties.ts";
+import { keyValues } from "../api/properties.ts";
 import { requireSequenceId } from "./sequence-id.ts";
 
 /** What a producer is given. Nothing in it may change before `send` has resolved. */

@@ -4,7 +4,7 @@ import type { Compression } from "../../compression/compression.ts";
 import type { MessageIdData } from "../../wire/definition/message-id.ts";
 import type { MessageMetadata } from "../../wire/definition/metadata.ts";
 import { encodeSendFrame, FRAME_PADDING_BYTES } from "../../wire/frame.ts";
-import { MessageId } from "../message-id.ts";
+import { MessageId } from "../message/message-id.ts";
 import { chunksOf } from "./chunks.ts";
 import type { PendingSend } from "./pending-sends.ts";
 import type { SendTicket } from "./send-ticket.ts";

@@ -1,11 +1,11 @@
 import { SluiceError } from "@sluice/core";
 import { partitionTopicName } from "../../topic-name.ts";
-import { Alarm } from "../alarm.ts";
-import { ClosedError } from "../closed-error.ts";
-import type { Cluster } from "../cluster.ts";
-import { inGroups } from "../in-groups.ts";
-import type { MessageId } from "../message-id.ts";
-import { wellHeard } from "../well-heard.ts";
+import { Alarm } from "../wait/alarm.ts";
+import { ClosedError } from "../error/closed-error.ts";
+import type { Cluster } from "../lookup/cluster.ts";
+import { inGroups } from "../lookup/in-groups.ts";
+import type { MessageId } from "../message/message-id.ts";
+import { wellHeard } from "../connection/well-heard.ts";
 import type { OutgoingMessage } from "./outgoing-message.ts";
 import type { ProducerSettings } from "./producer-options.ts";
 import type { Producer, SendOptions } from "./producer.ts";

@@ -5,9 +5,9 @@ import type { Compression, CompressionName } from "../../compression/compression
 import { fullTopicName } from "../../topic-name.ts";
 import { ACCESS_MODE } from "../../wire/constants.ts";
 import type { KeyValue } from "../../wire/definition/key-value.ts";
-import { javaStringHash, murmur3Hash } from "../key-hash.ts";
-import type { KeyHash } from "../key-hash.ts";
-import { keyValues } from "../properties.ts";
+import { javaStringHash, murmur3Hash } from "../message/key-hash.ts";
+import type { KeyHash } from "../message/key-hash.ts";
+import { keyValues } from "../api/properties.ts";
 import type { BatchLimits } from "./batch-builder.ts";
 import type { OutgoingMessage } from "./outgoing-message.ts";
 import { requireSequenceId } from "./sequence-id.ts";

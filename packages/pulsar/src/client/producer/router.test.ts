@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { javaStringHash, murmur3Hash } from "../key-hash.ts";
+import { javaStringHash, murmur3Hash } from "../message/key-hash.ts";
 import { Router } from "./router.ts";
 
 const NEVER = (): boolean => false;

@@ -1,6 +1,6 @@
 import { ConfigError } from "@sluice/core";
-import { partitionOfKey } from "../key-hash.ts";
-import type { KeyHash } from "../key-hash.ts";
+import { partitionOfKey } from "../message/key-hash.ts";
+import type { KeyHash } from "../message/key-hash.ts";
 import { keyText } from "./outgoing-message.ts";
 import type { OutgoingMessage } from "./outgoing-message.ts";
 import type { Route } from "./producer-options.ts";

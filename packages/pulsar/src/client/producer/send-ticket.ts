@@ -1,4 +1,4 @@
-import type { MessageId } from "../message-id.ts";
+import type { MessageId } from "../message/message-id.ts";
 import type { PreparedMessage } from "./outgoing-message.ts";
 import type { Entrant, SendRoom } from "./send-room.ts";
 

@@ -1,0 +1,35 @@
+/**
+ * What happened in a broker that an operator should know. The command line logs every one of them.
+ * `topic` is the full name; partitions have events of their own.
+ */
+export type BrokerEvent =
+  /** A connection was refused: too many of them, a bad token, no right to the topic. */
+  | { readonly kind: "client-refused"; readonly address: string; readonly reason: string }
+  /** The broker closed a connection. */
+  | { readonly kind: "client-closed"; readonly address: string; readonly reason: string }
+  /** Producers of a topic wait until it has room again. */
+  | {
+      readonly kind: "producers-blocked";
+      readonly topic: string;
+      readonly reason: "storage-full" | "backlog-quota";
+    }
+  | { readonly kind: "producers-unblocked"; readonly topic: string }
+  /** A consumer gets nothing more until it acknowledges. */
+  | {
+      readonly kind: "consumer-blocked";
+      readonly topic: string;
+      readonly subscription: string;
+      readonly consumer: string;
+      readonly unackedMessages: number;
+    }
+  /** Bytes of a torn write, never acknowledged, were cut off the end of a log. */
+  | { readonly kind: "tail-cut"; readonly topic: string; readonly bytes: number }
+  /** A topic serves nobody until it is opened again. */
+  | { readonly kind: "topic-stopped"; readonly topic: string; readonly error: Error }
+  /** The process-wide byte budget is exhausted: SENDs wait, control commands are served. */
+  | { readonly kind: "memory-full"; readonly bytes: number; readonly bytesMax: number }
+  | { readonly kind: "memory-free"; readonly bytes: number }
+  /** Something failed that should not have. */
+  | { readonly kind: "error"; readonly error: unknown };
+
+export type BrokerObserver = (event: BrokerEvent) => void;

@@ -1,0 +1,103 @@
+import type { Position } from "../position.ts";
+import type { StorageError } from "../storage-error.ts";
+
+/** What is appended: one message, or one batch of them, as its producer sent it. */
+export interface NewEntry {
+  /** The bytes, in pieces that follow each other. They must not change until `append` settles. */
+  readonly parts: readonly Uint8Array[];
+  /** Messages in the entry, from 1 to 2^32 - 1. */
+  readonly messageCount: number;
+  /** Wall time, whole milliseconds. It may go back; `positionAtTime` still finds the first. */
+  readonly publishedAtMs: number;
+}
+
+/** What was appended and is durable. */
+export interface StoredEntry {
+  readonly position: Position;
+  /** A view that must not be written to. It may keep up to a megabyte around it alive. */
+  readonly bytes: Uint8Array;
+  readonly messageCount: number;
+  readonly publishedAtMs: number;
+}
+
+export interface ReadBounds {
+  readonly countMax: number;
+  /** Sum of the entries' bytes. The first entry is given even if it alone is larger. */
+  readonly bytesMax: number;
+}
+
+/**
+ * How long segments are kept after everybody has consumed them: while they are within the age and
+ * within the size. `Infinity` is no limit; a 0 keeps none, as in Pulsar.
+ */
+export interface Retention {
+  /** Wall time now. */
+  readonly nowMs: number;
+  /** Everything before this position is consumed by everybody. */
+  readonly consumedBefore: Position;
+  /** A consumed segment goes once its newest entry is older. */
+  readonly ageMaxMs: number;
+  /** A consumed segment goes if the log without it still has so many bytes. */
+  readonly sizeMaxBytes: number;
+}
+
+/**
+ * The log of one topic, or of one partition of it: entries are appended at its end, read from
+ * anywhere and removed from its start, in whole segments.
+ *
+ * Only what is durable can be seen. Positions are ordered but have gaps where one segment follows
+ * another: `{3, 99}` may be followed by `{4, 0}`. Every position may be asked about, whether an
+ * entry stands there or not; what stands at or after it counts.
+ */
+export interface TopicLog {
+  /** Of the first entry that is kept; equal to `end` if there is none. */
+  readonly first: Position;
+  /** Of the last entry that is kept, or undefined if there is none. */
+  readonly last: Position | undefined;
+  /** After all that is durable; no later entry is before it. */
+  readonly end: Position;
+  /** Bytes that the log takes. */
+  readonly sizeBytes: number;
+  /** Why the log has stopped; undefined while it has not. A stopped log must be opened again. */
+  readonly failure: StorageError | undefined;
+
+  /** False if `append` would be refused now for want of room. If it is true, a disk may say otherwise. */
+  hasRoomFor(entry: NewEntry): boolean;
+
+  /**
+   * Resolves with the entry's position once it is durable: a crash of the machine does not lose it.
+   * Positions follow the order of the calls, and so do the resolutions. Rejects with a
+   * `StorageError` if the entry was not stored; if that is of kind `full`, so is every append that
+   * waited behind it, and later ones may succeed. After an error of another kind no append succeeds, and this one may or may not be
+   * found when the log is opened again.
+   */
+  append(entry: NewEntry): Promise<Position>;
+
+  /**
+   * The entries at and after `from`, in order; none if `from` is at the end. A read that meets
+   * damaged bytes rejects with a `StorageError` that names them, and the log stops. It may give
+   * less than the bounds allow before the end, but never nothing.
+   */
+  read(from: Position, bounds: ReadBounds): Promise<readonly StoredEntry[]>;
+
+  /** Of the first entry after `position`; `end` if there is none. */
+  next(position: Position): Position;
+
+  /** Of the last entry before `position`; undefined if there is none that is kept. */
+  previous(position: Position): Position | undefined;
+
+  /** How many entries are kept at and after `from` and before `to`. */
+  entryCountBetween(from: Position, to: Position): number;
+
+  /** Of the first entry that was published at `atMs` or later; `end` if there is none. */
+  positionAtTime(atMs: number): Promise<Position>;
+
+  /** Removes segments all of whose entries are before `position`. The newest segment stays. */
+  trimBefore(position: Position): Promise<void>;
+
+  /** Removes segments that are consumed and that retention does not keep. The newest one stays. */
+  trim(retention: Retention): Promise<void>;
+
+  /** Waits for appends that have begun, then closes for good. Calls after it reject. */
+  close(): Promise<void>;
+}

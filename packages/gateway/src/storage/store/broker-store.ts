@@ -1,0 +1,43 @@
+import { requireWhole } from "@sluice/core/internal";
+import type { CursorStore } from "../cursor/cursor-store.ts";
+import type { TopicLog } from "../log/topic-log.ts";
+
+/** One topic while it is open. */
+export interface StoredTopic {
+  readonly log: TopicLog;
+  readonly cursors: CursorStore;
+  /** Bytes of a torn write, never acknowledged, that were cut off when the topic was opened. */
+  readonly cutBytes: number;
+  /** Waits for what has begun, then closes log and cursors. */
+  close(): Promise<void>;
+}
+
+/** All that a broker keeps: topics with their cursors, and which topics have how many partitions. */
+export interface BrokerStore {
+  /** Names of the topics that are stored, partitions included, in no order. */
+  topics(): readonly string[];
+
+  /** Opens a topic; makes it if it is not there. It must not be open already. */
+  openTopic(name: string): Promise<StoredTopic>;
+
+  /** Removes a topic with all its entries and cursors. It must not be open. */
+  removeTopic(name: string): Promise<void>;
+
+  /** Partitioned topics, and the number of partitions of each. */
+  partitionCounts(): ReadonlyMap<string, number>;
+
+  /** Resolves once it is durable. */
+  savePartitionCount(topic: string, count: number): Promise<void>;
+
+  removePartitionCount(topic: string): Promise<void>;
+
+  /** Closes topics that are still open, then gives the folder up. */
+  close(): Promise<void>;
+}
+
+/** Most partitions of one topic. */
+const PARTITIONS_MAX = 1_000_000;
+
+export function requirePartitionCount(count: number): void {
+  requireWhole("the number of partitions", count, 1, PARTITIONS_MAX);
+}

@@ -1,0 +1,87 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeBrokerStore } from "../../../test/broker-store-contract.ts";
+import { textsOf } from "../../../test/cursor-store-contract.ts";
+import { readAll, say, textOf } from "../../../test/topic-log-contract.ts";
+import { FileBrokerStore } from "./file-broker-store.ts";
+
+let base = "";
+let folders = 0;
+
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), "sluice-store-"));
+});
+
+afterAll(() => rm(base, { recursive: true, force: true }));
+
+function newRoot(): string {
+  return join(base, `store-${folders++}`);
+}
+
+describeBrokerStore("a store in files", () => FileBrokerStore.open(newRoot()));
+
+test("a store in files has all when it is opened again", async () => {
+  const root = newRoot();
+  const before = await FileBrokerStore.open(root);
+  const { log, cursors } = await before.openTopic("topic");
+  await say(log, "entry");
+  await cursors.save("subscription", Buffer.from("cursor"));
+  await before.savePartitionCount("orders", 3);
+  await before.close();
+  const after = await FileBrokerStore.open(root);
+  expect(after.topics()).toEqual(["topic"]);
+  expect(Object.fromEntries(after.partitionCounts())).toEqual({ orders: 3 });
+  const topic = await after.openTopic("topic");
+  expect((await readAll(topic.log)).map(textOf)).toEqual(["entry"]);
+  expect(await textsOf(topic.cursors)).toEqual({ subscription: "cursor" });
+  await after.close();
+});
+
+test("a folder is open once, and can be taken again after it was closed", async () => {
+  const root = newRoot();
+  const first = await FileBrokerStore.open(root);
+  const second = FileBrokerStore.open(root);
+  await expect(second).rejects.toMatchObject({ code: "STORAGE", kind: "locked" });
+  await first.close();
+  await (await FileBrokerStore.open(root)).close();
+});
+
+test("what was being made or removed in a crash is cleared away", async () => {
+  const root = newRoot();
+  await (await FileBrokerStore.open(root)).close();
+  await mkdir(join(root, "topics", "half-made"));
+  await mkdir(join(root, "topics", "half-removed.gone"));
+  await writeFile(join(root, "topics", "half-removed.gone", "0000000000.log"), "");
+  const store = await FileBrokerStore.open(root);
+  expect(store.topics()).toEqual([]);
+  expect(await readdir(join(root, "topics"))).toEqual([]);
+  await store.close();
+});
+
+test("a topic whose name is lost is not thrown away, and the lock is given back", async () => {
+  const root = newRoot();
+  const before = await FileBrokerStore.open(root);
+  const { log } = await before.openTopic("topic");
+  await say(log, "entry");
+  await before.close();
+  const [folder = ""] = await readdir(join(root, "topics"));
+  await rm(join(root, "topics", folder, "name"));
+  for (let attempt = 0; attempt < 2; attempt++)
+    await expect(FileBrokerStore.open(root)).rejects.toMatchObject({ kind: "damaged" });
+});
+
+test("a damaged topic does not open, and the others do", async () => {
+  const root = newRoot();
+  const before = await FileBrokerStore.open(root);
+  for (const name of ["good", "bad"]) await say((await before.openTopic(name)).log, "entry");
+  await before.close();
+  const bad = (await readdir(join(root, "topics"))).find((name) => name.startsWith("bad")) ?? "";
+  await writeFile(join(root, "topics", bad, "0000000000.seal"), "nonsense");
+  const after = await FileBrokerStore.open(root);
+  for (let attempt = 0; attempt < 2; attempt++)
+    await expect(after.openTopic("bad")).rejects.toMatchObject({ kind: "damaged" });
+  expect((await readAll((await after.openTopic("good")).log)).map(textOf)).toEqual(["entry"]);
+  await after.close();
+});

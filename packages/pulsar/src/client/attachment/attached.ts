@@ -1,0 +1,57 @@
+import type { SluiceError } from "@sluice/core";
+import type { Command } from "../../wire/command.ts";
+import type { AttachmentRole } from "../api/event.ts";
+
+/** A producer or consumer on a connection. */
+export interface Attached {
+  /**
+   * A command with its id, and the entry behind it: a view of the frame. A `ProtocolError` thrown
+   * here closes the connection.
+   */
+  onCommand(command: Command, entry: Buffer): void;
+  /** `isWritable` has become true again. Must not throw. */
+  onDrain(): void;
+  /** Once: nothing more comes, and nothing that was sent will be answered. Must not throw. */
+  onLost(reason: SluiceError): void;
+}
+
+/** All that are attached to one connection, by their ids. */
+export class AttachedSet {
+  readonly #producers = new Map<bigint, Attached>();
+  readonly #consumers = new Map<bigint, Attached>();
+
+  add(role: AttachmentRole, id: bigint, attached: Attached): void {
+    this.#of(role).set(id, attached);
+  }
+
+  delete(role: AttachmentRole, id: bigint): void {
+    this.#of(role).delete(id);
+  }
+
+  get(role: AttachmentRole, id: bigint): Attached | undefined {
+    return this.#of(role).get(id);
+  }
+
+  /** Lets each producer write while `isWritable` says so, in turn: the last served comes last. */
+  onDrain(isWritable: () => boolean): void {
+    const producers = [...this.#producers];
+    for (const [id, producer] of producers) {
+      if (!isWritable()) break;
+      if (this.#producers.delete(id)) this.#producers.set(id, producer);
+      producer.onDrain();
+    }
+    for (const consumer of this.#consumers.values()) consumer.onDrain();
+  }
+
+  /** Leaves nobody in it; then tells all who were. */
+  lose(reason: SluiceError): void {
+    const all = [...this.#producers.values(), ...this.#consumers.values()];
+    this.#producers.clear();
+    this.#consumers.clear();
+    for (const each of all) each.onLost(reason);
+  }
+
+  #of(role: AttachmentRole): Map<bigint, Attached> {
+    return role === "producer" ? this.#producers : this.#consumers;
+  }
+}
