@@ -326,7 +326,7 @@ const WRONG: readonly [string, string, number, RegExp][] = [
   ],
 ];
 
-test.each(WRONG)("%s is told with its line", (_, text, line, message) => {
+test.each(WRONG)("%s is refused with its line", (_, text, line, message) => {
   expect(() => loadScenario(text, "a.yaml")).toThrow(ConfigError);
   expect(() => loadScenario(text, "a.yaml")).toThrow(message);
   expect(() => loadScenario(text, "a.yaml")).toThrow(new RegExp(`^a\\.yaml:${line}:`));

@@ -68,7 +68,7 @@ describe("sluice simulate", () => {
   });
 });
 
-test.skipIf(!existsSync("/dev/full"))("a full disk is told in one line", () => {
+test.skipIf(!existsSync("/dev/full"))("a full disk is reported in one line", () => {
   const command = `node ${bin} simulate ${goBackN} > /dev/full`;
   const { status, stderr } = spawnSync("bash", ["-c", command], { cwd: root, encoding: "utf8" });
   expect([status, stderr]).toEqual([1, "the result cannot be written: ENOSPC\n"]);
