@@ -94,7 +94,7 @@ describe("wrong usage exits with 2 and one clear line, without a stack trace", (
     [
       "a chart nowhere",
       () => ["simulate", goBackN, "--svg", join(folder, "no/a.svg")],
-      /cannot be written/,
+      /cannot be written: there is no such folder/,
     ],
   ];
 
