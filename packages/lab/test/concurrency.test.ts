@@ -69,8 +69,9 @@ test("a last row that is shorter than the others has the rate of its own length,
     goodputPerSecond: 100,
   });
   expect([...reportLines(simulation)].join("\n")).toContain("the last row covers 0.05 s");
-  const rates = simulation.run.chart().below?.at(-1);
-  expect(rates?.series[0]?.points.at(-1)).toEqual({ x: 2.4, y: undefined });
+  const { series, below } = simulation.run.chart();
+  for (const bars of [series[0], below?.at(-1)?.series[0]])
+    expect(bars?.points.at(-1)).toEqual({ x: 2.4, y: undefined });
 });
 
 test("attempts that start and end within a row count in flight for the time that they took", () => {
