@@ -110,7 +110,7 @@ export const concurrencyKind: Kind = defineKind(
   },
   ({ client, settings, algorithm: chosen }) => {
     if (client.requests === undefined && client.durationS === undefined) {
-      const message = "is missing; expected requests or durationS in client";
+      const message = "has no end; expected requests or durationS";
       return [{ path: ["client"], message, isMissing: true }];
     }
     return [
@@ -205,8 +205,8 @@ function toRun(
   const stats = concurrencyStats(result);
   const points = (key: (typeof COLUMNS)[number]): Point[] =>
     rows.map((row) => ({ x: row.t, y: row[key] ?? undefined }));
-  // A rate over a part of a row is too coarse to compare with the others.
-  const rates = (key: (typeof COLUMNS)[number]): Point[] =>
+  // A rate or a mean over a part of a row cannot be compared with the others.
+  const wholeRows = (key: (typeof COLUMNS)[number]): Point[] =>
     points(key).map((point, row) =>
       rows[row]?.lengthS === undefined ? point : { x: point.x, y: undefined },
     );
@@ -220,7 +220,7 @@ function toRun(
       x: { label: "time", unit: "s" },
       y: { label: "attempts in flight", isWhole: true },
       series: [
-        { label: "in flight", shape: "bar", points: points("inFlight") },
+        { label: "in flight", shape: "bar", points: wholeRows("inFlight") },
         { label: "limit", shape: "step", points: points("limit") },
       ],
       below: [
@@ -231,9 +231,9 @@ function toRun(
         {
           y: { label: "attempts", unit: "per second" },
           series: [
-            { label: "served", shape: "bar", points: rates("goodputPerSecond") },
-            unlessNone("busy", rates("busyPerSecond")),
-            unlessNone("failed", rates("failedPerSecond")),
+            { label: "served", shape: "bar", points: wholeRows("goodputPerSecond") },
+            unlessNone("busy", wholeRows("busyPerSecond")),
+            unlessNone("failed", wholeRows("failedPerSecond")),
           ],
         },
       ],
