@@ -79,6 +79,15 @@ test.each([
   expect(failureOf(call)).toMatch(new RegExp(`^CONFIG: ${name} is `));
 });
 
+test.each([
+  ['rate is "5"; it must be', () => new TokenBucket({ rate: "5" as never })],
+  ['periodMs is "5"; it must be', () => new TokenBucket({ rate: 5, periodMs: "5" as never })],
+  ["resolutionMs is null; it", () => new TokenBucket({ rate: 5, resolutionMs: null as never })],
+  ['tryAcquire is "5"; use', () => bucket.tryAcquire("5" as never)],
+])("text is no number, whatever it says: %s", (found, call) => {
+  expect(failureOf(call)).toContain(found);
+});
+
 test.each([0.5, 1.5])("a rate of %d is refused with the way to write it", (rate) => {
   expect(failureOf(() => new TokenBucket({ rate }))).toContain("{ rate: 1, periodMs: 2000 }");
 });

@@ -1,10 +1,9 @@
 import { systemClock } from "../../system.ts";
+import { SECOND_MS } from "../../time.ts";
 import type { Clock } from "../../time.ts";
 import { OPEN } from "../busy-throttle.ts";
 import type { BusyState, BusyThrottle } from "../busy-throttle.ts";
 import type { BusyRule } from "./rule.ts";
-
-const SECOND_MS = 1000;
 
 /**
  * Quiet seconds that one call accounts for at most. Raised, the first call after a long freeze takes
