@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { RfcLimit } from "./concurrency/rfc/rfc-limit.ts";
+import { SluiceLimit } from "./concurrency/sluice/sluice-limit.ts";
+import { VectorLimit } from "./concurrency/vector/vector-limit.ts";
 import { SluiceError } from "./errors.ts";
 import { FairQueue } from "./fair/fair-queue.ts";
 import { Ramp } from "./ramp/ramp.ts";
@@ -87,6 +90,14 @@ test.each([
 ])("text is no number, whatever it says: %s", (found, call) => {
   expect(failureOf(call)).toContain(found);
 });
+
+test.each([RfcLimit, VectorLimit, SluiceLimit])(
+  "an option that is undefined has its default: %o",
+  (Limit) => {
+    const options = { maxLimit: undefined, initialLimit: undefined, ewmaAlpha: undefined };
+    expect(new Limit(options as object).limit).toBe(1);
+  },
+);
 
 test.each([0.5, 1.5])("a rate of %d is refused with the way to write it", (rate) => {
   expect(failureOf(() => new TokenBucket({ rate }))).toContain("{ rate: 1, periodMs: 2000 }");

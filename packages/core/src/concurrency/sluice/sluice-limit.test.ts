@@ -219,6 +219,24 @@ describe("losses", () => {
     }
   });
 
+  test("the cool-down after a cut is a mean round trip, to which one slow answer adds a tenth", () => {
+    const limit = new SluiceLimit({ initialLimit: 10, maxLimit: 10 });
+    const { startedAtMs } = setUpStarted(limit, 5, 5);
+    const slowMs = startedAtMs[0] ?? 0;
+    const nowMs = slowMs + 11 * RTT_MS;
+    const served = { weight: 1, inFlightAtStart: 1, inFlight: 4, outcome: "ok" } as const;
+    limit.onEnd({ ...served, startedAtMs: slowMs, endedAtMs: nowMs });
+    let pauseMs = 0;
+    for (const [index, atMs] of startedAtMs.entries()) {
+      if (index === 0) continue;
+      const attempt = { ...served, startedAtMs: atMs, endedAtMs: nowMs, inFlightAtStart: index };
+      limit.onEnd({ ...attempt, outcome: "busy" });
+      pauseMs ||= limit.pauseMs(nowMs);
+    }
+    expect(pauseMs).toBeGreaterThan(1.7 * RTT_MS);
+    expect(pauseMs).toBeLessThan(2.3 * RTT_MS);
+  });
+
   test("a peer that takes 200 a second is paced just below that", () => {
     const { loop, serve } = setUpSluice();
     const quota = 200;
