@@ -17,6 +17,7 @@ const join = (member: string) =>
 
 // The first process starts on its safe share, and has the whole ceiling after 6 s.
 const first = await join("a");
+await timer.advance(600);
 assert.equal(first.state().share, 1000 / 8);
 await timer.advance(7000);
 assert.equal(first.state().share, 1000);

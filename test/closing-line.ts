@@ -1,6 +1,6 @@
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
-/** Ends a run with `N passed, N failed` alone on a line, for whoever counts by reading. */
+/** Ends a run with `N passed, N failed` alone on a line, for scripts that read the output. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };

@@ -6,7 +6,7 @@ export interface BenchOptions {
   /** One round of short slices: shows that everything runs, and the figures roughly. */
   readonly quick: boolean;
   readonly rounds: number;
-  /** Peers with the bounds that they have if nobody sets any, where a benchmark sets some. */
+  /** Peers with their default bounds, where a benchmark sets others. */
   readonly shipped: boolean;
 }
 

@@ -11,9 +11,9 @@ const IN_FLIGHT = 10_000;
 const MESSAGES_PER_TOPIC = 50_000;
 
 export interface Throughput {
-  /** With nobody who consumes. */
+  /** Without a consumer. */
   readonly publishedPerSecond: number;
-  /** With nobody who publishes. */
+  /** Without a producer. */
   readonly consumedPerSecond: number;
   /** Until all was consumed, while the same process does both. */
   readonly bothPerSecond: number;

@@ -1,4 +1,4 @@
-/** Measures the one case it is told and prints its figures: `child.js <section>/<name> <ms> <n>`. */
+/** Measures one case and prints its figures: `child.js <section>/<name> <ms> <n>`. */
 import { measure } from "../measure.ts";
 import type { Slices } from "../measure.ts";
 import type { Figures } from "../run-cases.ts";
@@ -12,7 +12,7 @@ import { bareClock, bareCounter, bareMap } from "./yardsticks.ts";
 /** Over all keys, so that every one is there and neither side pays for the first visit. */
 const PASSES_BEFORE = 3;
 
-/** Enough that the few kilobytes of whatever else happens vanish: a byte in a hundred calls shows. */
+/** Calls per measurement. Enough that a few kilobytes of other work do not count: a byte in a hundred calls shows. */
 const CALLS = 10_000_000;
 
 const [id = "", sliceMs, slices] = process.argv.slice(2);

@@ -22,7 +22,7 @@ const SEED = 11;
 const STORMY = new Set(["W2b", "W8"]);
 const STORMY_QUICK_S = 20;
 
-/** How near limiters come to somebody who knows the service; the text to print. */
+/** How near limiters come to the best fixed limit, as the text to print. */
 export function benchConcurrency(options: BenchOptions): Promise<string> {
   const { rounds, quick, json, shipped } = options;
   const seeds = Array.from({ length: rounds }, (_, round) => SEED * (round + 1));

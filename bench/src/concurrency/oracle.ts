@@ -5,7 +5,7 @@ import type { Contender, Measures } from "./measure.ts";
 import { PacedLimit } from "./paced.ts";
 import type { Workload } from "./workloads.ts";
 
-/** The best that somebody does who tries everything beforehand and then leaves it. */
+/** The best fixed setting, found by trying them all on the same seeds. */
 export interface Oracle {
   /** Its limit for each client, or its pace. */
   readonly setting: string;

@@ -1,6 +1,6 @@
 import type { LimitAlgorithm } from "@sluice/core";
 
-/** Somebody who knows the quota: starts evenly spread, `limit` in flight at most, whatever happens. */
+/** A sender that knows the quota: starts evenly spread, at most `limit` in flight, for any answers. */
 export class PacedLimit implements LimitAlgorithm {
   readonly limit: number;
   readonly #intervalMs: number;

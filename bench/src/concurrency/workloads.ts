@@ -23,8 +23,8 @@ export interface Workload {
 }
 
 /**
- * Numbers for the service alone. What clients and limiters draw then changes nothing of it: on one
- * seed the nth request takes as long whoever sent it, so that limiters differ by what they do.
+ * Random numbers for the service alone, which clients and limiters do not draw from. With one seed the
+ * nth request takes the same time under every limiter, so that only their decisions differ.
  */
 function ownRandom(random: Random): Random {
   return new SeededRandom(Math.floor(random.next() * 2 ** 32));

@@ -21,7 +21,7 @@ const CALLS_GOAL = 2;
 const CORE_GOAL = 0.1;
 const REPLY_GOAL = 200;
 
-/** Tokens a second: so many that no call is limited, and the decision alone is measured. */
+/** Tokens a second. High enough that no call is limited, so that the decision alone is measured. */
 const CEILING = 1_000_000_000;
 const RATE_LIMIT = { max: CEILING, min: CEILING };
 const CALLERS = 64;

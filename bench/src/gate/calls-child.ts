@@ -1,4 +1,4 @@
-/** Measures the one gate it is told beside p-limit: `calls-child.js <question>/<gate> <ms> <n>`. */
+/** Measures one gate beside p-limit: `calls-child.js <question>/<gate> <ms> <n>`. */
 import { measure } from "../measure.ts";
 import { QUESTIONS, throughGate, throughPLimit } from "./calls.ts";
 

@@ -5,7 +5,7 @@ import type { Loop } from "../measure.ts";
 
 const CONCURRENCY = 100;
 
-/** Calls made at once, so that nine in ten wait in line. */
+/** Calls made at once, so that nine in ten wait in the queue. */
 const BATCH = 1000;
 
 type Call = (work: () => Promise<number>) => Promise<number>;
@@ -54,7 +54,7 @@ function oneByOne(call: Call): Loop {
   };
 }
 
-/** Most wait in line. */
+/** Most wait in the queue. */
 function inBatches(call: Call): Loop {
   return async (count) => {
     let done = 0;

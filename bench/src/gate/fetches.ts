@@ -6,7 +6,7 @@ import type { Loop } from "../measure.ts";
 
 const PEER = fileURLToPath(new URL("child.js", import.meta.url));
 
-/** Requests under way at once; fewer than the limit, so that nobody waits. */
+/** Requests under way at once; fewer than the limit, so that no request waits. */
 const UNDER_WAY = 20;
 const CONCURRENCY = 100;
 

@@ -1,6 +1,6 @@
 import type { ServiceSettings } from "./service.ts";
 
-/** A service, and who is sent against it. */
+/** A service, and the clients that call it. */
 export interface Phase {
   readonly name: string;
   readonly what: string;
@@ -8,7 +8,7 @@ export interface Phase {
   readonly durationMs: number;
   /** Left out of all figures. */
   readonly warmUpMs: number;
-  /** Killed then, and started again so long after. */
+  /** The service is killed at `atMs` and started again `lengthMs` later. */
   readonly outage?: { readonly atMs: number; readonly lengthMs: number };
   readonly fixed: readonly number[];
 }
@@ -20,7 +20,7 @@ const QUOTA = { perSecond: 200, burst: 20 };
 export const PHASES: readonly Phase[] = [
   {
     name: "workers",
-    what: "8 workers, 20 ms exponential, one line",
+    what: "8 workers, 20 ms exponential, one queue",
     service: WORKERS,
     durationMs: 2500,
     warmUpMs: 1000,

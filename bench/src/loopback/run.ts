@@ -6,12 +6,12 @@ import { Recorder } from "./recorder.ts";
 import type { Attempt, Ending } from "./recorder.ts";
 import { Service } from "./service.ts";
 
-/** More than any limit, so that there is always somebody who waits. */
+/** More than any limit, so that there is always a caller that waits. */
 const CALLERS = 100;
-/** A caller that was not served, and not told when to come back, comes back after this. */
+/** A caller that was not served and got no `Retry-After` comes back after this. */
 const AGAIN_MS = 100;
 
-/** What is called recovered: such a part of what was served before, for so long. */
+/** Recovered: this part of the rate before the outage was served over this window. */
 const BACK_SHARE = 0.8;
 const BACK_WINDOW_MS = 250;
 

@@ -1,5 +1,5 @@
 /**
- * A thread that acquires for a while whenever it is told to, and counts in which moments how much.
+ * A thread that acquires for the length of each run, and counts its acquires in every moment of 2 ms.
  *
  * `signal[0]` counts the runs, `signal[1]` says how many threads take part in the current one.
  */

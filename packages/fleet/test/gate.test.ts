@@ -171,7 +171,7 @@ test("a gate learns why tokens are missing, and is woken when the store comes ba
   expect(world.timer.sleeping).toBe(0);
 });
 
-test("how long a gate is told to wait is when the tokens have come, waiting calls before them included", async () => {
+test("the pause that a gate gets ends when its tokens have come, after those of the calls that wait", async () => {
   const world = newWorld({ rateLimit: { max: 100, min: 100 } });
   const [limiter] = await world.joinAll(1);
   if (limiter === undefined) throw new Error("no member joined");

@@ -413,7 +413,7 @@ test("a pool that loses a member to a crash every 4 s keeps 80 % of its rate on 
   await Promise.all(limiters.map((limiter) => limiter.leave()));
 });
 
-test("a missing client library fails at once and is told by name", async () => {
+test("a missing client library fails at once, with its name", async () => {
   for (const name of ["ioredis", "iovalkey", "redis"] as const)
     vi.doMock(name, () => {
       throw new Error(`Cannot find package '${name}'`);

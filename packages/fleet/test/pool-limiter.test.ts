@@ -319,7 +319,7 @@ test.each(["smooth", "epoch"] as const)(
   async (pacing) => {
     const inner = new VirtualTimer();
     let stoppedMs = 0;
-    // Time passes, and nobody is woken.
+    // Time passes, and no sleeper is woken.
     const timer: Timer = {
       now: () => inner.now() + stoppedMs,
       sleep: (ms, signal) => inner.sleep(ms, signal),

@@ -25,7 +25,7 @@ function clientOf(answer: (name: "evalsha" | "eval") => Promise<unknown>): {
   return { client: { evalsha: call("evalsha"), eval: call("eval") }, asked };
 }
 
-test("every key is told, and all keys of a pool are in one slot", async () => {
+test("every key is passed to the script, and all keys of a pool are in one slot", async () => {
   const { client, asked } = clientOf(() => Promise.resolve(REFUSED));
   await redisStore({ client }).sync(SYNC);
   const [, , count, ...words] = asked[0] ?? [];
@@ -111,7 +111,7 @@ test("a wrong request never reaches the client", async () => {
   expect(asked).toEqual([]);
 });
 
-test("a missing client library is told by name at the first call, with the command that installs it", async () => {
+test("a missing client library is named at the first call, with the command that installs it", async () => {
   const libraries = ["ioredis", "iovalkey", "redis"] as const;
   for (const name of libraries)
     vi.doMock(name, () => {
@@ -174,7 +174,7 @@ test.each<[string, boolean]>([
   await expect(redisStore({ client }).sync(SYNC)).rejects.toMatchObject({ code: "STORE", canHeal });
 });
 
-test("the reason inside an error of several nodes is told, and decides", async () => {
+test("the reason inside an error of several nodes is reported, and decides whether it can heal", async () => {
   const refused = new Error("WRONGPASS invalid");
   for (const error of [
     new AggregateError([new Error("connect ETIMEDOUT"), refused], "no sentinel"),

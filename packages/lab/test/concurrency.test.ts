@@ -73,6 +73,17 @@ test("a last row that is shorter than the others has the rate of its own length,
   expect(rates?.series[0]?.points.at(-1)).toEqual({ x: 2.4, y: undefined });
 });
 
+test("attempts that start and end within a row count in flight for the time that they took", () => {
+  const rows = run(
+    scenario(
+      "{ durationS: 1, intervalMs: 100 }",
+      "{ delayMs: 40 }",
+      "algorithm: 5\ntimerQuantumMs: 0\n",
+    ),
+  ).result.rows as { readonly inFlight: number }[];
+  expect(rows.map(({ inFlight }) => inFlight)).toEqual(Array.from({ length: 10 }, () => 0.4));
+});
+
 test("what ends with the run belongs to its last row", () => {
   const text = scenario("{ requests: 500 }", LINK, "algorithm: 10\ntimerQuantumMs: 0\n");
   const rows = run(text).result.rows as Row[];
@@ -315,7 +326,7 @@ const WRONG: readonly [string, string, number, RegExp][] = [
   ],
 ];
 
-test.each(WRONG)("%s is told with its line", (_, text, line, message) => {
+test.each(WRONG)("%s is refused with its line", (_, text, line, message) => {
   expect(() => loadScenario(text, "a.yaml")).toThrow(ConfigError);
   expect(() => loadScenario(text, "a.yaml")).toThrow(message);
   expect(() => loadScenario(text, "a.yaml")).toThrow(new RegExp(`^a\\.yaml:${line}:`));

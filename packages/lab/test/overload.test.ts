@@ -93,7 +93,7 @@ test("a service that never answers costs nothing to wait for, and its second is 
   ]);
 });
 
-test("a report tells each phase in a line, and the chart shows capacity and limit", () => {
+test("a report has a line for each phase, and the chart shows capacity and limit", () => {
   const simulation = run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
   const lines = [...reportLines(simulation)].join("\n").split("\n");
   expect(lines.at(-3)).toBe(

@@ -64,7 +64,7 @@ const BEYOND: Plan = {
   ],
 };
 
-test("a promise that is broken is told as a story without any event that is not needed", () => {
+test("a broken promise is reported with only the events that it takes", () => {
   const story = storyOf(BEYOND);
   expect(story).toMatch(/^seed 1: after [\d.]+ s the shares add up to [\d.]+ of the ceiling/);
   const lines = story.split("\n").slice(3);

@@ -26,10 +26,15 @@ test("the report says for each event when the pool had settled, or that it had n
   expect(lines.at(-6)).toMatch(/^at most 1\.000 of the ceiling at any instant, 1\.00\d granted/);
   expect(lines.slice(-4)).toEqual([
     "0 s, join a: not settled before the next event",
-    expect.stringMatching(/^0\.1 s, join web-1: settled after \d\.\d s$/),
+    expect.stringMatching(/^0\.1 s, join web-1: settled \d\.\d s after it$/),
     "20 s, store down 8 s: not settled before the next event",
     "28.1 s, crash a: not settled before the end of the run",
   ]);
+});
+
+test("an event that lasts is settled some time after its end", () => {
+  const lines = linesOf(run(`${TWO}, { t: 15, storeDown: 2 }`));
+  expect(lines.at(-1)).toMatch(/^15 s, store down 2 s: settled \d\.\d s after its end$/);
 });
 
 test("the chart marks every event, and shades those that last", () => {

@@ -68,7 +68,7 @@ describe("sluice simulate", () => {
   });
 });
 
-test.skipIf(!existsSync("/dev/full"))("a full disk is told in one line", () => {
+test.skipIf(!existsSync("/dev/full"))("a full disk is reported in one line", () => {
   const command = `node ${bin} simulate ${goBackN} > /dev/full`;
   const { status, stderr } = spawnSync("bash", ["-c", command], { cwd: root, encoding: "utf8" });
   expect([status, stderr]).toEqual([1, "the result cannot be written: ENOSPC\n"]);
@@ -94,7 +94,7 @@ describe("wrong usage exits with 2 and one clear line, without a stack trace", (
     [
       "a chart nowhere",
       () => ["simulate", goBackN, "--svg", join(folder, "no/a.svg")],
-      /cannot be written/,
+      /cannot be written: there is no such folder/,
     ],
   ];
 

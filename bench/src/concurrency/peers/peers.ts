@@ -22,7 +22,7 @@ export interface Peer {
 /** All of them free to go from 1 to 200, so that no bound decides. */
 export const PEERS: readonly Peer[] = peersWithin({ minLimit: 1, maxLimit: 200 });
 
-/** The same with the bounds that each has if nobody sets any. */
+/** The same with the default bounds of each. */
 export const PEERS_AS_SHIPPED: readonly Peer[] = peersWithin({});
 
 function peersWithin(bounds: Partial<Pick<PeerBounds, "minLimit" | "maxLimit">>): readonly Peer[] {

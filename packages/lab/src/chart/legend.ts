@@ -16,11 +16,12 @@ export interface Legend {
   readonly height: number;
 }
 
-/** Entries from left to right, in as many rows as it takes. */
+/** Entries from left to right in the order of the series, in as many rows as it takes. */
 export function legendOf(series: readonly Series[], width: number): Legend {
   let [left, top] = [0, 0];
   const entries: string[] = [];
-  for (const { label, shape, stroke } of inReadingOrder(series)) {
+  for (const [index, { label, shape }] of series.entries()) {
+    const stroke = strokeOf(index);
     const text = fitText(label, FONT.label, width - SWATCH_WIDTH - SWATCH_GAP);
     const entryWidth = SWATCH_WIDTH + SWATCH_GAP + textWidth(text, FONT.label);
     if (left > 0 && left + entryWidth > width) [left, top] = [0, top + LEGEND_ROW];
@@ -37,25 +38,6 @@ export function legendOf(series: readonly Series[], width: number): Legend {
     left += Math.ceil(entryWidth + ENTRY_GAP);
   }
   return { markup: entries.join("\n"), height: entries.length === 0 ? 0 : top + LEGEND_ROW };
-}
-
-interface Entry {
-  readonly label: string;
-  readonly shape: Series["shape"];
-  readonly stroke: Stroke;
-  /** The value at the right edge; -Infinity for a line that ends before. */
-  readonly lastY: number;
-}
-
-/** Bars as given, then lines from top to bottom as they end at the right edge of the plot. */
-function inReadingOrder(series: readonly Series[]): Entry[] {
-  const entries = series.map(({ label, shape, points }, index): Entry => {
-    const lastY = points.at(-1)?.y ?? -Infinity;
-    return { label, shape, stroke: strokeOf(index), lastY };
-  });
-  const bars = entries.filter(({ shape }) => shape === "bar");
-  const lines = entries.filter(({ shape }) => shape !== "bar");
-  return [...bars, ...lines.toSorted((a, b) => (a.lastY === b.lastY ? 0 : b.lastY - a.lastY))];
 }
 
 function swatch(

@@ -110,7 +110,7 @@ export const concurrencyKind: Kind = defineKind(
   },
   ({ client, settings, algorithm: chosen }) => {
     if (client.requests === undefined && client.durationS === undefined) {
-      const message = "is missing; expected requests or durationS in client";
+      const message = "has no end; expected requests or durationS";
       return [{ path: ["client"], message, isMissing: true }];
     }
     return [

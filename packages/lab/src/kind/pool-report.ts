@@ -145,7 +145,7 @@ function closingOf(stats: Stats, events: readonly PoolEvent[]): string {
     const when =
       settled === null
         ? `not settled before the ${isLast ? "end of the run" : "next event"}`
-        : `settled after ${settled.toFixed(1)} s`;
+        : `settled ${settled.toFixed(1)} s after ${"forMs" in event.action ? "its end" : "it"}`;
     return `${event.atMs / SECOND_MS} s, ${labelOf(event.action)}: ${when}`;
   });
   const most = `at most ${maxSumRatio.toFixed(3)} of the ceiling at any instant, ${maxWindowRatio.toFixed(3)} granted in any second`;

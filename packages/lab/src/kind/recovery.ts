@@ -45,7 +45,15 @@ export function problemsOfRecovery(
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const given = "rate" in recover ? `has rate ${recover.rate}: ` : "is not possible: ";
-    return [{ path: ["recover"], message: given + error.message, isMissing: false }];
+    const [key, value] = Object.entries(recover)[0] as [string, number];
+    const [least, example] = leastOf(key, rule);
+    const message = `is ${value}, too little for a limit to recover; expected at least ${least}, such as ${example}`;
+    return [{ path: ["recover", key], message, isMissing: false }];
   }
+}
+
+/** The least growth that core's rules accept, and a usual one. */
+function leastOf(key: string, rule: DocumentRule): [number, number] {
+  if (key === "value") return [0.01, 200];
+  return [key === "rate" && rule === "table" ? 0.01 : 1.01, 3];
 }

@@ -46,9 +46,15 @@ export function brokerCommand(end: (code: ExitCode) => void): Command {
     .option("--data <folder>", `where everything is kept (${DATA_FOLDER})`)
     .option("--memory", "keep everything in memory only")
     .option("--partitions <topic=n...>", "topics with partitions")
-    .option("--retention-bytes <n>", "keep so much of what everybody has consumed")
-    .option("--retention-ms <n>", "keep what everybody has consumed for so long")
-    .option("--token-secret-file <file>", "let in who has a token signed with this secret")
+    .option(
+      "--retention-bytes <n>",
+      "keep at most this many bytes that all subscriptions have consumed",
+    )
+    .option(
+      "--retention-ms <n>",
+      "keep messages that all subscriptions have consumed for this long",
+    )
+    .option("--token-secret-file <file>", "require a token signed with this secret")
     .option("--token-public-key-file <file>", "the same with a key pair: its public half")
     .option("--tls-cert <file>", "a certificate, PEM")
     .option("--tls-key <file>", "its key, PEM")
@@ -151,7 +157,7 @@ async function tokenOf(options: BrokerOptions): Promise<TokenOptions | undefined
   if (tokenSecretFile !== undefined) return { secretKey: await contentOf(tokenSecretFile) };
   if (tokenPublicKeyFile === undefined) return undefined;
   const content = await contentOf(tokenPublicKeyFile);
-  // Pulsar's own tool writes DER, everybody else PEM.
+  // Pulsar's own tool writes DER, other tools write PEM.
   const text = content.toString("latin1");
   return { publicKey: text.startsWith("-----BEGIN") ? text : content };
 }

@@ -5,7 +5,7 @@ import type { Writable } from "node:stream";
 const CHUNK_CHARS = 64 * 1024;
 
 /**
- * Writes lines at the pace of whoever reads them. A reader that has gone, such as `head`, is no
+ * Writes lines at the pace of their reader. A reader that has gone, such as `head`, is no
  * failure: the rest is not written.
  */
 export async function writeLines(out: Writable, lines: Iterable<string>): Promise<void> {
@@ -19,7 +19,7 @@ export async function writeLines(out: Writable, lines: Iterable<string>): Promis
   await write(out, chunk);
 }
 
-/** False once nobody reads any more. */
+/** False once the reader has gone. */
 async function write(out: Writable, chunk: string): Promise<boolean> {
   if (out.destroyed || out.errored) return false;
   try {

@@ -4,7 +4,7 @@ import { ConfigError } from "@sluice/core";
 export function unreadable(file: string, what: string, cause: unknown): ConfigError {
   const { code = "" } = cause as NodeJS.ErrnoException;
   const why: Record<string, string> = {
-    ENOENT: "there is no such file",
+    ENOENT: `there is no such ${what === "read" ? "file" : "folder"}`,
     EISDIR: "it is a folder",
     EACCES: "permission denied",
   };

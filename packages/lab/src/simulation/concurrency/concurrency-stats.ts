@@ -65,6 +65,7 @@ export interface ConcurrencyRow {
   readonly lengthS?: number;
   /** At the end of the stretch. */
   readonly limit: number;
+  /** Mean over the stretch. */
   readonly inFlight: number;
   /** Mean over the attempts served; null if none was. */
   readonly rttMs: number | null;
@@ -103,7 +104,7 @@ function toRow(
     t: fromMs / 1000,
     ...(lengthMs < rowMs && { lengthS: round(lengthMs / 1000) }),
     limit: last?.limit ?? 0,
-    inFlight: last?.inFlight ?? 0,
+    inFlight: lengthMs === 0 ? 0 : round(sum(part.map(({ inFlightMs }) => inFlightMs)) / lengthMs),
     rttMs: ok === 0 ? null : round(sum(part.map(({ rttSumMs }) => rttSumMs)) / ok),
     goodputPerSecond: perSecond(ok),
     busyPerSecond: perSecond(sum(part.map(({ busy }) => busy))),

@@ -40,7 +40,8 @@ export interface Slice {
   rttSumMs: number;
   /** At the end of the slice. */
   limit: number;
-  inFlight: number;
+  /** Attempts in flight × milliseconds. */
+  inFlightMs: number;
 }
 
 /** Everything that a run measured. */
@@ -71,7 +72,7 @@ const BACKLOG = Number.MAX_SAFE_INTEGER;
  *   seed: 1,
  *   timerQuantumMs: 0,
  *   createService: (loop, random) => new QueueingService(loop, random, service),
- *   createAlgorithm: (random) => new SluiceLimit(random, { initialLimit: 1, limitMax: 200 }),
+ *   createAlgorithm: (random) => new SluiceLimit({ random, initialLimit: 1, maxLimit: 200 }),
  *   load: { clients: 1, joinEveryS: 0, intervalMs: 0, requests: 10_000, durationS: 600 },
  *   retry: { layering: "per-attempt", timeoutMs: 1000, backoffMs: [1000], backoffJitter: "full" },
  * });
@@ -117,17 +118,28 @@ export function runConcurrency(options: SimulationOptions): SimulationResult {
   }
 
   const isDone = (): boolean => load.requests !== undefined && roundTrips.count >= load.requests;
+  let [inFlight, sinceMs] = [0, 0];
+  const addInFlight = (toMs: number): void => {
+    while (sinceMs < toMs) {
+      const slice = sliceAt(slices, sinceMs);
+      const endMs = Math.min(toMs, slice.fromMs + SLICE_MS);
+      slice.inFlightMs += inFlight * (endMs - sinceMs);
+      sinceMs = endMs;
+    }
+  };
   const onInstant = (): void => {
+    addInFlight(loop.now());
     group.start();
-    const slice = sliceAt(slices, loop.now());
-    slice.limit = group.limit;
-    slice.inFlight = group.inFlight;
+    sliceAt(slices, loop.now()).limit = group.limit;
+    ({ inFlight } = group);
   };
   loop.run(untilMs, onInstant, isDone);
   // The last slices, in which nothing happens.
   if (!isDone()) sliceAt(slices, (Math.ceil(untilMs / SLICE_MS) - 1) * SLICE_MS);
+  const elapsedMs = isDone() ? loop.now() : untilMs;
+  addInFlight(elapsedMs);
   return {
-    elapsedMs: isDone() ? loop.now() : untilMs,
+    elapsedMs,
     clients,
     service,
     slices,
@@ -156,10 +168,9 @@ function supply(client: Client, loop: EventLoop, { intervalMs, requests }: LoadO
 function sliceAt(slices: Slice[], nowMs: number): Slice {
   const index = Math.floor(nowMs / SLICE_MS);
   while (slices.length <= index) {
-    const last = slices.at(-1);
-    const { limit = 0, inFlight = 0 } = last ?? {};
+    const limit = slices.at(-1)?.limit ?? 0;
     const fromMs = slices.length * SLICE_MS;
-    slices.push({ fromMs, ok: 0, busy: 0, failed: 0, rttSumMs: 0, limit, inFlight });
+    slices.push({ fromMs, ok: 0, busy: 0, failed: 0, rttSumMs: 0, limit, inFlightMs: 0 });
   }
   return slices[index] as Slice;
 }

@@ -50,7 +50,7 @@ export interface OverloadSecond {
  * const seconds = runOverload(
  *   {
  *     clients: [{ offeredPerSecond: 5000 }],
- *     throttle: (clock) => createBusyThrottle(clock),
+ *     throttle: (clock) => createBusyThrottle({ clock }),
  *     service: new EvenService(),
  *     capacity: [{ fromS: 0, perSecond: 2000 }],
  *     responseMs: () => 50,
