@@ -52,6 +52,7 @@ test.each([
   ["rate", () => new KeyedBuckets({ clock, rate: 1 }).setRate(0)],
   ["maxBytes", () => new FairQueue({ ...queue, maxBytes: 0 })],
   ["seed", () => new SeededRandom(0.5)],
+  ["maxLimit", () => new SluiceLimit({ maxLimit: 1_000_001 })],
   ["mode.kind", () => new Ramp({ ...ramp, mode: { kind: "none" } as never }, { epoch: 0 })],
   ["maxKeys", () => new KeyedBuckets({ clock, rate: 1, maxKeys: 0 })],
   ["slices", () => new RateMeter({ clock, slices: 0 })],
