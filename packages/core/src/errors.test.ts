@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { RfcLimit } from "./concurrency/rfc/rfc-limit.ts";
+import { SluiceLimit } from "./concurrency/sluice/sluice-limit.ts";
+import { VectorLimit } from "./concurrency/vector/vector-limit.ts";
 import { SluiceError } from "./errors.ts";
 import { FairQueue } from "./fair/fair-queue.ts";
 import { Ramp } from "./ramp/ramp.ts";
@@ -49,6 +52,7 @@ test.each([
   ["rate", () => new KeyedBuckets({ clock, rate: 1 }).setRate(0)],
   ["maxBytes", () => new FairQueue({ ...queue, maxBytes: 0 })],
   ["seed", () => new SeededRandom(0.5)],
+  ["maxLimit", () => new SluiceLimit({ maxLimit: 1_000_001 })],
   ["mode.kind", () => new Ramp({ ...ramp, mode: { kind: "none" } as never }, { epoch: 0 })],
   ["maxKeys", () => new KeyedBuckets({ clock, rate: 1, maxKeys: 0 })],
   ["slices", () => new RateMeter({ clock, slices: 0 })],
@@ -78,6 +82,23 @@ test.each([
 ])("a setting that cannot be right is refused by its name, %s", (name, call) => {
   expect(failureOf(call)).toMatch(new RegExp(`^CONFIG: ${name} is `));
 });
+
+test.each([
+  ['rate is "5"; it must be', () => new TokenBucket({ rate: "5" as never })],
+  ['periodMs is "5"; it must be', () => new TokenBucket({ rate: 5, periodMs: "5" as never })],
+  ["resolutionMs is null; it", () => new TokenBucket({ rate: 5, resolutionMs: null as never })],
+  ['tryAcquire is "5"; use', () => bucket.tryAcquire("5" as never)],
+])("text is no number, whatever it says: %s", (found, call) => {
+  expect(failureOf(call)).toContain(found);
+});
+
+test.each([RfcLimit, VectorLimit, SluiceLimit])(
+  "an option that is undefined has its default: %o",
+  (Limit) => {
+    const options = { maxLimit: undefined, initialLimit: undefined, ewmaAlpha: undefined };
+    expect(new Limit(options as object).limit).toBe(1);
+  },
+);
 
 test.each([0.5, 1.5])("a rate of %d is refused with the way to write it", (rate) => {
   expect(failureOf(() => new TokenBucket({ rate }))).toContain("{ rate: 1, periodMs: 2000 }");

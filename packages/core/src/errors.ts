@@ -58,13 +58,15 @@ export function requireWhole(
   max: number = COUNT_MAX,
 ): void {
   if (Number.isInteger(value) && value >= min && value <= max) return;
-  throw new ConfigError(`${name} is ${value}; it must be a whole number from ${min} to ${max}`);
+  const expected = `it must be a whole number from ${min} to ${max}`;
+  throw new ConfigError(`${name} is ${shown(value)}; ${expected}`);
 }
 
 /** Refuses an option unless it is a number from `min` to `max`. */
 export function requireNumber(name: string, value: number, min: number, max: number): void {
-  if (value >= min && value <= max) return;
-  throw new ConfigError(`${name} is ${value}; it must be a number from ${min} to ${max}`);
+  // Text such as "5" compares like a number, and would be joined to others instead of added.
+  if (typeof value === "number" && value >= min && value <= max) return;
+  throw new ConfigError(`${name} is ${shown(value)}; it must be a number from ${min} to ${max}`);
 }
 
 /** Refuses a duration shorter than `minMs` or longer than `DURATION_MAX_MS`. */
@@ -72,14 +74,27 @@ export function requireDuration(name: string, value: number, minMs: number = 0):
   requireNumber(name, value, minMs, DURATION_MAX_MS);
 }
 
-/** Refuses an argument unless it is a whole number from 0 to 2^53; `where` names it and its method. */
-export function requireCount(where: string, count: number): void {
-  if (Number.isInteger(count) && count >= 0 && count <= COUNT_MAX) return;
-  throw new InvariantError(`${where} is ${count}; use a whole number from 0 to ${COUNT_MAX}`);
+/**
+ * Refuses an argument unless it is a whole number from `min` to `max`; `where` names it and its
+ * method.
+ */
+export function requireCount(
+  where: string,
+  count: number,
+  min: number = 0,
+  max: number = COUNT_MAX,
+): void {
+  if (Number.isInteger(count) && count >= min && count <= max) return;
+  throw new InvariantError(`${where} is ${shown(count)}; use a whole number from ${min} to ${max}`);
 }
 
 /** Refuses options with a key that `known` does not have: it may be misspelt. */
 export function requireKnownKeys(what: string, settings: object, known: ReadonlySet<string>): void {
   for (const key in settings)
     if (!known.has(key)) throw new ConfigError(`${what} has no option "${key}"`);
+}
+
+/** Text in quotes, so that "5" and 5 look different. */
+function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
 }

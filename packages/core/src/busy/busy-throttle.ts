@@ -1,3 +1,5 @@
+import { invariant } from "../errors.ts";
+
 /** What last happened to a limit. `open`: there is none. */
 export type BusyMove = "open" | "cut" | "recover";
 
@@ -27,4 +29,12 @@ export interface BusyThrottle {
    * one that `trySend` was never asked about.
    */
   onAnswer(sentAtMs: number, isBusy: boolean, nowMs?: number): void;
+}
+
+/** Refuses an answer to a request of an unknown instant: NaN would stay in every later comparison. */
+export function requireSentAt(sentAtMs: number): void {
+  invariant(
+    Number.isFinite(sentAtMs),
+    `sentAtMs of onAnswer is ${sentAtMs}; use the instant at which the request was sent`,
+  );
 }

@@ -41,7 +41,15 @@ const events = fc.array(
   { minLength: 50, maxLength: 200 },
 );
 
-test.each<BusyRuleName>(["sluice", "table", "prose"])("asking changes nothing: rule %s", (rule) => {
+const RULES: readonly BusyRuleName[] = ["sluice", "table", "prose"];
+
+test.each(RULES)("an answer to a request sent at no known instant is refused: rule %s", (rule) => {
+  const throttle = createBusyThrottle({ rule });
+  for (const sentAtMs of [Number.NaN, Infinity, undefined as never])
+    expect(() => throttle.onAnswer(sentAtMs, true)).toThrow(`sentAtMs of onAnswer is ${sentAtMs};`);
+});
+
+test.each(RULES)("asking changes nothing: rule %s", (rule) => {
   fc.assert(
     fc.property(events, (each) => {
       expect(play(rule, each, true)).toEqual(play(rule, each, false));

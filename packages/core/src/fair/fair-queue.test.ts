@@ -375,3 +375,13 @@ test("a limiter that is replaced or changed while items wait decides their relea
   limiter = new CompoundLimiter({ clock, messages: { rate: 1000, initialTokens: 1 } });
   expect([queue.release(), queue.nextReleaseMs()]).toEqual([["first"], 1]);
 });
+
+test("the payer given with the last push pays for all items of its flow", () => {
+  const queue = new FairQueue<string>();
+  const clock = new VirtualClock();
+  const slow = new CompoundLimiter({ clock, messages: { rate: 1, initialTokens: 0 } });
+  const fast = new CompoundLimiter({ clock, messages: { rate: 10 } });
+  queue.tryPush(flowOf("a", slow), "first", UNIT);
+  queue.tryPush(flowOf("a", fast), "second", UNIT);
+  expect(queue.release()).toEqual(["first", "second"]);
+});

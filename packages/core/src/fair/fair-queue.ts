@@ -42,13 +42,16 @@ export interface FairQueueOptions {
 export interface Payer {
   canAcquire(messages: number, bytes: number, nowMs?: number): boolean;
   pauseMs(messages: number, bytes: number, nowMs?: number): number;
-  charge(messages: number, bytes: number): void;
+  charge(messages: number, bytes: number, nowMs?: number): void;
 }
 
 /** A sequence of items that keep their order, such as those of one producer. */
 export interface Flow {
   readonly id: string;
-  /** Asked anew at each release, so that a replaced limiter takes effect on items that wait. */
+  /**
+   * Asked anew at each release, so that a replaced limiter takes effect on items that wait. The
+   * function of the last push counts, for all items of the flow.
+   */
   readonly payer: () => Payer;
 }
 
@@ -59,7 +62,7 @@ interface Waiting<T> {
 
 interface WaitingFlow<T> {
   readonly id: string;
-  readonly payer: () => Payer;
+  payer: () => Payer;
   readonly items: Fifo<Waiting<T>>;
   hasTurn: boolean;
   /** Turns saved up towards a head that costs more than one. */
@@ -141,6 +144,7 @@ export class FairQueue<T> {
       this.#flows.set(id, flow);
     }
     if (flow.items.length >= this.#maxItemsPerFlow) return refusal("connection-pending");
+    flow.payer = payer;
     flow.items.push({ item, cost });
     this.#size++;
     this.#bytes += cost.bytes;
@@ -203,7 +207,7 @@ export class FairQueue<T> {
     while (isFree(flow.items.peek()?.cost) || payer.canAcquire(1, 1, nowMs)) {
       const next = this.#takeTurn(flow);
       if (next === undefined) return "turn-over";
-      if (!isFree(next.cost)) payer.charge(next.cost.messages, next.cost.bytes);
+      if (!isFree(next.cost)) payer.charge(next.cost.messages, next.cost.bytes, nowMs);
       released.push(next.item);
       if (flow.items.length === 0) return "empty";
     }

@@ -23,6 +23,7 @@ export type RampModeOptions =
   | ({ readonly kind: "goBackN" } & GoBackNOptions);
 
 export interface RampOptions extends RampBounds {
+  /** When the ceiling moves: by the clock, in epochs with a call, or only if it was used. */
   readonly mode: RampModeOptions;
 }
 

@@ -6,8 +6,9 @@ import type { Refill } from "./refill.ts";
 
 /**
  * The tokens of one bucket and the arithmetic of refilling them. Reads no clock and checks no
- * argument: `TokenBucket` does both. `take`, `takeOnCredit` and `tokens` see the tokens that were
- * due at the last `touch`.
+ * argument: `TokenBucket` does both. `take` and `takeOnCredit` see the tokens that were there at the
+ * last `touch` or `refresh`. Questions are exact to the nanosecond and change nothing: asked or not,
+ * later answers stay the same.
  */
 export class Balance {
   readonly #options: BucketOptions;
@@ -16,8 +17,8 @@ export class Balance {
   capacity = 0;
   #targetTokens = 0;
   readonly #min: number = 0;
-  /** Negative while in debt. */
-  tokens = 0;
+  /** At the last refill; negative while in debt. */
+  #tokens = 0;
   #refilledAtNanos = 0;
   #carried = 0;
   /** Up to this instant no token is added: the one comparison of the hot path. */
@@ -29,7 +30,7 @@ export class Balance {
     this.capacity = options.capacity ?? options.rate;
     this.#targetTokens = targetTokens(options, this.capacity);
     this.#min = 0 - (options.maxDebt ?? COUNT_MAX);
-    this.tokens = initialTokensOf(options);
+    this.#tokens = initialTokensOf(options);
     this.#refilledAtNanos = toNanos(nowMs);
     this.#rememberQuiet();
   }
@@ -39,42 +40,51 @@ export class Balance {
     if (nowMs > this.#quietUntilMs) this.#addDue(toNanos(nowMs));
   }
 
+  /** Adds the tokens that are due, however old the last refill is. */
+  refresh(nowMs: number): void {
+    this.#addElapsed(toNanos(nowMs));
+  }
+
   /** Takes `count` tokens if they are there, else none. */
   take(count: number): boolean {
-    const tokens = this.tokens - count;
+    const tokens = this.#tokens - count;
     if (tokens < 0) return false;
-    this.tokens = tokens;
+    this.#tokens = tokens;
     return true;
   }
 
   /** Undoes a `take` at the same instant. */
   putBack(count: number): void {
-    this.tokens += count;
+    this.#tokens += count;
   }
 
   /** Takes `count` tokens, into debt if necessary; true while at least one is left. */
   takeOnCredit(count: number): boolean {
-    const tokens = this.tokens - count;
-    this.tokens = tokens;
+    const tokens = this.#tokens - count;
+    this.#tokens = tokens;
     if (tokens > 0) return true;
-    if (tokens < this.#min) this.tokens = this.#min;
+    if (tokens < this.#min) this.#tokens = this.#min;
     return false;
   }
 
-  /** Whether `count` tokens are there, or the bucket is full, exact to the nanosecond. */
+  /** Negative while in debt. */
+  tokensAt(nowMs: number): number {
+    return this.#filledAt(toNanos(nowMs));
+  }
+
+  /** Whether `count` tokens are there, or the bucket is full. */
   holds(count: number, nowMs: number): boolean {
-    const target = Math.min(count, this.capacity);
-    this.touch(nowMs);
-    if (this.tokens < target) this.#addElapsed(toNanos(nowMs));
-    return this.tokens >= target;
+    return this.tokensAt(nowMs) >= Math.min(count, this.capacity);
   }
 
   /** Milliseconds until `holds(count)`; 0 if it does. */
   pauseMs(count: number, nowMs: number): number {
-    if (this.holds(count, nowMs)) return 0;
     const target = Math.min(count, this.capacity);
-    const nanos = this.#refill.nanosTo(target, this.tokens, this.#carried);
-    return (this.#refilledAtNanos - toNanos(nowMs) + nanos) / NANOS_PER_MS;
+    const nowNanos = toNanos(nowMs);
+    const tokens = this.#filledAt(nowNanos);
+    if (tokens >= target) return 0;
+    const nanos = this.#refill.nanosTo(target, tokens, this.#refill.carried);
+    return (Math.max(0, this.#refilledAtNanos - nowNanos) + nanos) / NANOS_PER_MS;
   }
 
   /** Milliseconds until the target is there; 0 if it is. */
@@ -89,7 +99,7 @@ export class Balance {
     this.#refill = refill;
     this.capacity = this.#options.capacity ?? rate;
     this.#targetTokens = targetTokens(this.#options, this.capacity);
-    this.tokens = Math.min(this.tokens, this.capacity);
+    this.#tokens = Math.min(this.#tokens, this.capacity);
     this.#rememberQuiet();
   }
 
@@ -101,14 +111,21 @@ export class Balance {
   #addElapsed(nowNanos: number): void {
     // Also false for NaN, which would make every later balance NaN.
     if (!(nowNanos > this.#refilledAtNanos)) return;
-    const before = this.tokens;
-    const filled = this.#refill.addTo(before, this.#refilledAtNanos, nowNanos, this.#carried);
+    this.#tokens = this.#filledAt(nowNanos);
     this.#carried = this.#refill.carried;
     this.#refilledAtNanos = nowNanos;
+    this.#rememberQuiet();
+  }
+
+  /** The balance at an instant; `#refill.carried` is then the fraction of a token beyond it. */
+  #filledAt(nowNanos: number): number {
+    const before = this.#tokens;
+    const refilledAtNanos = this.#refilledAtNanos;
+    const untilNanos = nowNanos > refilledAtNanos ? nowNanos : refilledAtNanos;
+    const filled = this.#refill.addTo(before, refilledAtNanos, untilNanos, this.#carried);
     // The cap comes before the caller's own charge, so a large charge on a full bucket is not
     // forgiven; and a balance above the capacity from the start is cut only by what flows over.
-    if (filled > before) this.tokens = Math.min(filled, this.capacity);
-    this.#rememberQuiet();
+    return filled > before ? Math.min(filled, this.capacity) : before;
   }
 
   #rememberQuiet(): void {

@@ -64,7 +64,10 @@ export class CompoundLimiter {
   /** Charges both if both have what is asked, as `TokenBucket.tryAcquire`, else none. */
   tryAcquire(messages: number, bytes: number, nowMs: number = this.clock.now()): boolean {
     requireCost("CompoundLimiter.tryAcquire", messages, bytes);
+    this.#level.touch(nowMs);
+    if (this.#level.take(messages, bytes)) return true;
     if (!this.#level.holds(messages, bytes, nowMs)) return false;
+    this.#level.refresh(nowMs);
     this.#level.takeOnCredit(messages, bytes);
     return true;
   }
@@ -89,9 +92,10 @@ export class CompoundLimiter {
     return this.#level.pauseMs(messages, bytes, nowMs);
   }
 
-  /** Charges both, into debt if necessary. Reads no clock. */
-  charge(messages: number, bytes: number): void {
+  /** Charges both, into debt if necessary. */
+  charge(messages: number, bytes: number, nowMs: number = this.clock.now()): void {
     requireCost("CompoundLimiter.charge", messages, bytes);
+    this.#level.touch(nowMs);
     this.#level.takeOnCredit(messages, bytes);
   }
 

@@ -1,6 +1,7 @@
 import { memoryUsage } from "node:process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { VirtualClock } from "../testing.ts";
 import { KeyedBuckets } from "./keyed-buckets.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
@@ -83,6 +84,17 @@ test("a new key starts with the smaller of rate and capacity", () => {
     [10, true, true],
     [10, false, true],
   ]);
+});
+
+test("a question about a key holds neither it nor any other differently", () => {
+  const clock = new VirtualClock();
+  const settings = { rate: 10, capacity: 20, initialTokens: 5, maxKeys: 2 };
+  const buckets = new KeyedBuckets({ ...settings, clock });
+  buckets.tryAcquire("full");
+  clock.advance(10_000);
+  for (const key of ["a", "b", "c"]) expect(buckets.pauseMs(key, 8)).toBe(300);
+  expect([buckets.size, buckets.tokens("full"), buckets.tokens("a")]).toEqual([1, 20, 5]);
+  expect(buckets.tryAcquire("full", 20)).toBe(true);
 });
 
 test("a question about a key that could acquire does not hold it", () => {

@@ -110,18 +110,22 @@ export class KeyedBuckets {
 
   /**
    * Milliseconds until `tryAcquire(key, count)` is admitted if no tokens are taken meanwhile; 0 if it
-   * is admitted now. For a count above the capacity: until the bucket is full.
+   * is admitted now. For a count above the capacity: until the bucket is full. A key that is not held
+   * begins to fill with its first `tryAcquire` or `chargeAndCheck`, not with this question.
    */
   pauseMs(key: string, count: number = 1, nowMs?: number): number {
     requireCount("count of KeyedBuckets.pauseMs", count);
-    const target = Math.min(count, this.#capacity);
-    if (this.#isNew(key) && this.#initialTokens >= target) return 0;
     this.#readClock(nowMs);
-    const row = this.#rowOf(key);
-    if (this.#holds(row, target)) return 0;
-    const balance = this.#state[row + BALANCE] as number;
-    const nanos = this.#refill.nanosTo(target, balance, this.#state[row + CARRIED] as number);
-    return (this.#refilledAtNanos(row) - this.#nowNanos + nanos) / NANOS_PER_MS;
+    const target = Math.min(count, this.#capacity);
+    const row = this.#rowIfHeld(key);
+    if (row === undefined) {
+      if (this.#initialTokens >= target) return 0;
+      return this.#refill.nanosTo(target, this.#initialTokens, 0) / NANOS_PER_MS;
+    }
+    const tokens = this.#tokensOf(row);
+    if (tokens >= target) return 0;
+    const nanos = this.#refill.nanosTo(target, tokens, this.#refill.carried);
+    return (Math.max(0, this.#refilledAtNanos(row) - this.#nowNanos) + nanos) / NANOS_PER_MS;
   }
 
   /** Takes `count` tokens of `key`, into debt if necessary; true while at least one is left. */
@@ -136,10 +140,9 @@ export class KeyedBuckets {
 
   /** The balance of `key`, negative while in debt; of a key that is not held, its initial tokens. */
   tokens(key: string, nowMs?: number): number {
-    if (this.#isNew(key)) return this.#initialTokens;
     this.#readClock(nowMs);
-    const row = this.#refilledRow(this.#slots.get(key) ?? SHARED_SLOT);
-    return this.#state[row + BALANCE] as number;
+    const row = this.#rowIfHeld(key);
+    return row === undefined ? this.#initialTokens : this.#tokensOf(row);
   }
 
   /**
@@ -179,17 +182,15 @@ export class KeyedBuckets {
     else this.#nowNanos = toNanos(nowMs);
   }
 
-  /** Whether `key` would get a bucket of its own on its first call. */
-  #isNew(key: string): boolean {
-    return this.#slots.size < this.#maxKeys && !this.#slots.has(key);
+  /** The row of `key`, or of the keys that share one; undefined for a key that would get a new row. */
+  #rowIfHeld(key: string): number | undefined {
+    const slot = this.#slots.get(key);
+    if (slot !== undefined) return slot * FIELDS;
+    return this.#slots.size < this.#maxKeys ? undefined : SHARED_SLOT * FIELDS;
   }
 
   #rowOf(key: string): number {
-    return this.#refilledRow(this.#slots.get(key) ?? this.#admit(key));
-  }
-
-  #refilledRow(slot: number): number {
-    const row = slot * FIELDS;
+    const row = (this.#slots.get(key) ?? this.#admit(key)) * FIELDS;
     if (this.#isDue(row)) this.#addElapsed(row);
     return row;
   }
@@ -208,8 +209,13 @@ export class KeyedBuckets {
   #addElapsed(row: number): void {
     // Also false for NaN, which would make every later balance NaN.
     if (!(this.#nowNanos > this.#refilledAtNanos(row))) return;
-    this.#state[row + BALANCE] = Math.min(this.#filled(row), this.#capacity);
+    this.#state[row + BALANCE] = this.#tokensOf(row);
     this.#remember(row, this.#refill.carried);
+  }
+
+  /** The balance now; `#refill.carried` is then the fraction of a token beyond it. */
+  #tokensOf(row: number): number {
+    return Math.min(this.#filled(row), this.#capacity);
   }
 
   #refilledAtNanos(row: number): number {
@@ -221,7 +227,9 @@ export class KeyedBuckets {
   #filled(row: number): number {
     const balance = this.#state[row + BALANCE] as number;
     const carried = this.#state[row + CARRIED] as number;
-    return this.#refill.addTo(balance, this.#refilledAtNanos(row), this.#nowNanos, carried);
+    const refilledAtNanos = this.#refilledAtNanos(row);
+    const untilNanos = this.#nowNanos > refilledAtNanos ? this.#nowNanos : refilledAtNanos;
+    return this.#refill.addTo(balance, refilledAtNanos, untilNanos, carried);
   }
 
   #remember(row: number, carried: number): void {

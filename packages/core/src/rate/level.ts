@@ -16,6 +16,11 @@ export class Level {
     this.#bytes?.touch(nowMs);
   }
 
+  refresh(nowMs: number): void {
+    this.#messages?.refresh(nowMs);
+    this.#bytes?.refresh(nowMs);
+  }
+
   /** Takes both if both are there, else none. */
   take(messages: number, bytes: number): boolean {
     if (this.#messages !== undefined && !this.#messages.take(messages)) return false;
@@ -44,8 +49,8 @@ export class Level {
   }
 
   hasTokens(nowMs: number): boolean {
-    this.touch(nowMs);
-    return (this.#messages?.tokens ?? 1) > 0 && (this.#bytes?.tokens ?? 1) > 0;
+    const messages = this.#messages?.tokensAt(nowMs) ?? 1;
+    return messages > 0 && (this.#bytes?.tokensAt(nowMs) ?? 1) > 0;
   }
 
   pauseMs(messages: number, bytes: number, nowMs: number): number {

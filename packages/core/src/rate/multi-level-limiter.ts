@@ -82,9 +82,10 @@ export class MultiLevelLimiter {
     return Math.max(0, ...this.#levels.map((level) => level.pauseMs(messages, bytes, nowMs)));
   }
 
-  /** Charges every level, into debt if necessary. Reads no clock. */
-  charge(messages: number, bytes: number): void {
+  /** Charges every level, into debt if necessary. */
+  charge(messages: number, bytes: number, nowMs?: number): void {
     requireCost("MultiLevelLimiter.charge", messages, bytes);
+    this.#readClock(nowMs);
     for (const level of this.#levels) level.takeOnCredit(messages, bytes);
   }
 
@@ -129,7 +130,10 @@ export class MultiLevelLimiter {
   #tryAcquireExactly(messages: number, bytes: number, taken: number): boolean {
     for (const level of this.#levels.slice(0, taken)) level.putBack(messages, bytes);
     if (!this.canAcquire(messages, bytes, this.#nowMs)) return false;
-    this.charge(messages, bytes);
+    for (const level of this.#levels) {
+      level.refresh(this.#nowMs);
+      level.takeOnCredit(messages, bytes);
+    }
     return true;
   }
 

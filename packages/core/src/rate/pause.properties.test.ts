@@ -14,6 +14,8 @@ interface Limiter {
   tryAcquire(count: number): boolean;
   pauseMs(count: number): number;
   chargeAndCheck(count: number): boolean;
+  /** Asks everything that can be asked. */
+  ask(count: number): void;
 }
 
 /** A limiter that takes messages and bytes. */
@@ -22,17 +24,43 @@ function pairOf(limiter: CompoundLimiter | MultiLevelLimiter): Limiter {
     tryAcquire: (count) => limiter.tryAcquire(count, 2 * count),
     pauseMs: (count) => limiter.pauseMs(count, 2 * count),
     chargeAndCheck: (count) => limiter.chargeAndCheck(count, 2 * count),
+    ask: (count) => {
+      limiter.pauseMs(count, 2 * count);
+      limiter.canAcquire(count, 2 * count);
+      limiter.hasTokens();
+      limiter.throttlingDurationMs();
+    },
   };
 }
 
 const LIMITERS: Readonly<Record<string, (clock: Clock, rate: RateOptions) => Limiter>> = {
-  TokenBucket: (clock, rate) => new TokenBucket({ ...rate, clock }),
+  TokenBucket: (clock, rate) => {
+    const bucket = new TokenBucket({ ...rate, clock });
+    return {
+      tryAcquire: (count) => bucket.tryAcquire(count),
+      pauseMs: (count) => bucket.pauseMs(count),
+      chargeAndCheck: (count) => bucket.chargeAndCheck(count),
+      ask: (count) => {
+        bucket.pauseMs(count);
+        bucket.canAcquire(count);
+        bucket.hasTokens();
+        bucket.tokens();
+        bucket.throttlingDurationMs();
+      },
+    };
+  },
   KeyedBuckets: (clock, rate) => {
     const buckets = new KeyedBuckets({ ...rate, clock });
+    // A key begins to fill with its first ask.
+    buckets.tryAcquire("key", 0);
     return {
       tryAcquire: (count) => buckets.tryAcquire("key", count),
       pauseMs: (count) => buckets.pauseMs("key", count),
       chargeAndCheck: (count) => buckets.chargeAndCheck("key", count),
+      ask: (count) => {
+        buckets.pauseMs("key", count);
+        buckets.tokens("key");
+      },
     };
   },
   CompoundLimiter: (clock, rate) =>
@@ -52,10 +80,12 @@ const rates: fc.Arbitrary<RateOptions> = fc.record({
 });
 const counts = fc.oneof(fc.nat(20), fc.nat(1000));
 
+type Call = "tryAcquire" | "chargeAndCheck" | "pauseMs";
+
 interface Step {
   readonly waitMs: number;
   readonly count: number;
-  readonly call: keyof Limiter;
+  readonly call: Call;
 }
 
 const histories: fc.Arbitrary<Step[]> = fc.array(
@@ -63,7 +93,7 @@ const histories: fc.Arbitrary<Step[]> = fc.array(
     /** Tenths of a millisecond, mostly around the resolution. */
     waitMs: fc.oneof(fc.nat(200), fc.nat(400), fc.nat(20_000)).map((tenths) => tenths / 10),
     count: counts,
-    call: fc.constantFrom<keyof Limiter>("tryAcquire", "chargeAndCheck", "pauseMs"),
+    call: fc.constantFrom<Call>("tryAcquire", "chargeAndCheck", "pauseMs"),
   }),
   { maxLength: 20 },
 );
@@ -83,6 +113,28 @@ describe.each(Object.entries(LIMITERS))("%s", (_, make) => {
     };
     return { limiter, admitsAfter };
   }
+
+  /** What the calls of a history answer; `asks`: with questions between them. */
+  function answers(rate: RateOptions, history: readonly Step[], asks: boolean): unknown[] {
+    let nowMs = 0;
+    const limiter = make({ now: () => nowMs }, rate);
+    return history.map(({ waitMs, count, call }) => {
+      nowMs += waitMs / 2;
+      if (asks) limiter.ask(count);
+      nowMs += waitMs / 2;
+      if (asks) limiter.ask(1);
+      return limiter[call](count);
+    });
+  }
+
+  test("asking changes nothing: answers are the same with questions between them", () => {
+    fc.assert(
+      fc.property(rates, histories, (rate, history) => {
+        expect(answers(rate, history, true)).toEqual(answers(rate, history, false));
+      }),
+      { numRuns: 200 },
+    );
+  });
 
   test("an ask is admitted after exactly its pause and refused a nanosecond before", () => {
     fc.assert(

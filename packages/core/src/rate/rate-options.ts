@@ -23,8 +23,8 @@ export interface RateOptions {
   readonly initialTokens?: number;
   /**
    * While the balance suffices, tokens are added at most once in this many milliseconds. Raising it
-   * makes `tokens()` and `chargeAndCheck` late by up to this much; refusals by `tryAcquire` are
-   * always exact. 0 keeps the balance always current.
+   * makes `chargeAndCheck` late by up to this much; refusals by `tryAcquire` and all questions are
+   * always exact. 0 makes `chargeAndCheck` exact too.
    * @default 16
    */
   readonly resolutionMs?: number;

@@ -58,16 +58,25 @@ test("part of a token is kept until the rest has come", () => {
   expect([150, 150].map(other.tokensAfter)).toEqual([1, 3]);
 });
 
-test("tokens are added only when more than the resolution has passed", () => {
-  const { tokensAfter } = setUp({ rate: 1000, initialTokens: 0 });
-  expect([16, NANO_MS, 16, NANO_MS].map(tokensAfter)).toEqual([0, 16, 16, 32]);
+test("a charge sees new tokens only when more than the resolution has passed", () => {
+  const { bucket, tokensAfter } = setUp({ rate: 1000, initialTokens: 0 });
+  const checkAfter = (ms: number): [number, boolean] => [tokensAfter(ms), bucket.chargeAndCheck(0)];
+  expect([16, NANO_MS].map(checkAfter)).toEqual([
+    [16, false],
+    [16, true],
+  ]);
+  bucket.charge(16);
+  expect([16, NANO_MS].map(checkAfter)).toEqual([
+    [16, false],
+    [16, true],
+  ]);
 });
 
 // As doubles, a million times 4.1 is just below 4,100,000 and a million times 16.1 just above.
 test.each([4.1, 16.1])("a resolution of %d ms is exact to the nanosecond", (resolutionMs) => {
   const { bucket } = setUp({ rate: 1000, initialTokens: 0, resolutionMs });
-  const tokens = [resolutionMs, resolutionMs + NANO_MS].map((nowMs) => bucket.tokens(nowMs));
-  expect(tokens).toEqual([0, Math.floor(resolutionMs)]);
+  const instants = [resolutionMs, resolutionMs + NANO_MS];
+  expect(instants.map((nowMs) => bucket.chargeAndCheck(0, nowMs))).toEqual([false, true]);
 });
 
 test("a rate whose token takes longer than the resolution gives each token when it is due", () => {
@@ -168,7 +177,7 @@ test("time before a new rate counts at the old one, within the resolution as wel
 
 test("a new rate that comes while the clock is behind adds nothing and takes nothing", () => {
   const { bucket } = setUp({ rate: 1000, capacity: 1000, initialTokens: 0 });
-  expect(bucket.tokens(500)).toBe(500);
+  bucket.charge(0, 500);
   bucket.setRate(100, 200);
   expect([500, 600].map((nowMs) => bucket.tokens(nowMs))).toEqual([500, 510]);
 });
@@ -192,4 +201,11 @@ test("a capacity that was set stays whatever the rate", () => {
   const { bucket, tokensAfter } = setUp({ rate: 10, capacity: 25 });
   bucket.setRate(1000);
   expect([bucket.capacity, tokensAfter(1000)]).toEqual([25, 25]);
+});
+
+test("a charge to an idle bucket is paid from its tokens, not forgiven by its refill", () => {
+  const { bucket } = setUp({ rate: 10 });
+  const hourMs = 3_600_000;
+  bucket.charge(10, hourMs);
+  expect([bucket.tryAcquire(1, hourMs), bucket.tokens(hourMs)]).toEqual([false, 0]);
 });

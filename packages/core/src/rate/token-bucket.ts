@@ -28,8 +28,9 @@ export let balanceOf: (bucket: TokenBucket) => Balance;
  * the balance is above zero is at most capacity + ⌈rate × (interval + resolution)⌉, plus what the
  * last charge took on credit. An `initialTokens` above the capacity adds its excess once.
  *
- * Every method that needs the time takes it from `nowMs` if given, so that several buckets can
- * decide at one instant; it must come from this bucket's clock.
+ * Questions change nothing: asked or not, later answers stay the same. Every method takes the time
+ * from `nowMs` if given, so that several buckets can decide at one instant; it must come from this
+ * bucket's clock.
  *
  * @example
  * const bucket = new TokenBucket({ rate: 10 });
@@ -83,9 +84,10 @@ export class TokenBucket {
     return this.#balance.pauseMs(count, nowMs);
   }
 
-  /** Takes `count` tokens, into debt if necessary. Reads no clock. */
-  charge(count: number = 1): void {
+  /** Takes `count` tokens, into debt if necessary. */
+  charge(count: number = 1, nowMs?: number): void {
     if (count >>> 0 !== count) requireCount("count of TokenBucket.charge", count);
+    this.#touch(nowMs);
     this.#balance.takeOnCredit(count);
   }
 
@@ -108,10 +110,9 @@ export class TokenBucket {
     return this.tokens(nowMs) > 0;
   }
 
-  /** The balance, negative while in debt. Late by at most `resolutionMs`. */
-  tokens(nowMs?: number): number {
-    this.#touch(nowMs);
-    return this.#balance.tokens;
+  /** The balance, negative while in debt. */
+  tokens(nowMs: number = this.#clock.now()): number {
+    return this.#balance.tokensAt(nowMs);
   }
 
   /**
@@ -133,6 +134,7 @@ export class TokenBucket {
   /** For a count that the balance does not cover: tokens may be due, or the bucket full. */
   #tryAcquireExactly(count: number, nowMs: number = this.#clock.now()): boolean {
     if (!this.#balance.holds(count, nowMs)) return false;
+    this.#balance.refresh(nowMs);
     this.#balance.takeOnCredit(count);
     return true;
   }

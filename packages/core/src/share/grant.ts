@@ -21,6 +21,11 @@ export type TakeBack = (count: number, kind: DepositKind) => void;
 /**
  * Tokens acquired in one call. Unused tokens go back through their grant, and never more than it
  * granted, so no deposit can mint tokens.
+ *
+ * @example
+ * const grant = await limiter.acquireUpTo(100);
+ * const messages = await read(grant.count);
+ * grant.deposit({ unused: grant.count - messages.length });
  */
 export class Grant {
   /** Tokens granted, at most as many as were asked for. Does not change. */

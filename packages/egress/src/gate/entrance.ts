@@ -311,7 +311,7 @@ export class Entrance implements PlaceKeeper {
       reason = "peer-busy";
       leftMs = busyMs;
     }
-    const paceMs = this.#limiter.pauseMs(nowMs);
+    const paceMs = this.#limiter.pauseMs(weight, nowMs) ?? 0;
     if (paceMs > leftMs) {
       reason = "concurrency";
       leftMs = paceMs;

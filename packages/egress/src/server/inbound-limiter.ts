@@ -143,7 +143,7 @@ class QuotaLimiter implements InboundLimiter {
   ): Refused {
     return refusal({
       reason: "concurrency",
-      retryAfterMs: Math.max(retryAfterMs, limiter.pauseMs(nowMs)),
+      retryAfterMs: Math.max(retryAfterMs, limiter.pauseMs(1, nowMs) ?? 0),
       quotaHeaders: this.#headers(found),
       violated: [],
     });

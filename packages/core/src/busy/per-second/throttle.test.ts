@@ -53,6 +53,14 @@ test("the pause ends with the second, and is none while the second has room", ()
   expect(throttle.pauseMs()).toBe(750);
 });
 
+test("the pause lasts until a second has room, also if the next ones have none", () => {
+  const { throttle, send } = setUp(tableRule({ factor: 4 }));
+  send(0, 100, 100);
+  expect(send(1000, 100, 38)).toBe(38);
+  expect([send(2000, 1), throttle.pauseMs()]).toEqual([0, 7000]);
+  expect([send(8999, 1), send(9000, 1)]).toEqual([0, 1]);
+});
+
 test("seconds without a call count as quiet ones", () => {
   const { send, limitAt } = setUp(tableRule({ factor: 4 }));
   send(0, 100, 100);

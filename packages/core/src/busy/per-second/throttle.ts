@@ -1,16 +1,17 @@
 import { systemClock } from "../../system.ts";
+import { SECOND_MS } from "../../time.ts";
 import type { Clock } from "../../time.ts";
-import { OPEN } from "../busy-throttle.ts";
+import { OPEN, requireSentAt } from "../busy-throttle.ts";
 import type { BusyState, BusyThrottle } from "../busy-throttle.ts";
-import type { BusyRule } from "./rule.ts";
-
-const SECOND_MS = 1000;
+import type { BusyRule, BusySecond } from "./rule.ts";
 
 /**
  * Quiet seconds that one call accounts for at most. Raised, the first call after a long freeze takes
  * longer (a second costs some nanoseconds). It is 28 hours: `{ value: 200 }` recovers fully in 14.
  */
 const QUIET_SECONDS_MAX = 100_000;
+
+const QUIET: BusySecond = { sent: 0, busy: 0 };
 
 export interface PerSecondBusyThrottleOptions {
   readonly rule: BusyRule;
@@ -54,11 +55,17 @@ export class PerSecondBusyThrottle implements BusyThrottle {
     return this.#state;
   }
 
-  /** To the end of this second, if it has no room; the next may still have none. */
+  /** To the start of the first second whose limit is at least 1, if nothing more is answered busy. */
   pauseMs(nowMs: number = this.#clock.now()): number {
     this.#catchUp(nowMs);
     if (this.#hasRoom()) return 0;
-    return this.#startedAtMs + (this.#second + 1) * SECOND_MS - nowMs;
+    let { limit } = this.#stateAfter();
+    let second = this.#second + 1;
+    while (limit !== undefined && limit < 1 && second - this.#second < QUIET_SECONDS_MAX) {
+      limit = this.#rule(limit, QUIET).limit;
+      second++;
+    }
+    return this.#startedAtMs + second * SECOND_MS - nowMs;
   }
 
   trySend(nowMs: number = this.#clock.now()): boolean {
@@ -69,7 +76,8 @@ export class PerSecondBusyThrottle implements BusyThrottle {
   }
 
   /** A busy answer counts in the second in which it comes, if that or the last had a request. */
-  onAnswer(_sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {
+  onAnswer(sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {
+    requireSentAt(sentAtMs);
     this.#catchUp(nowMs);
     if (isBusy) this.#busy++;
   }
@@ -79,20 +87,25 @@ export class PerSecondBusyThrottle implements BusyThrottle {
     return limit === undefined || this.#sent + 1 <= limit;
   }
 
+  /** The state after the second that is being counted, as far as it has been counted. */
+  #stateAfter(): BusyState {
+    // More busy answers than requests: they are late, and speak of the second before.
+    const sent = this.#busy > this.#sent ? Math.max(this.#sent, this.#sentBefore) : this.#sent;
+    return this.#rule(this.#state.limit, { sent, busy: Math.min(this.#busy, sent) });
+  }
+
   /** Asking may call this too: the state of an instant is the same, however late it is computed. */
   #catchUp(nowMs: number): void {
     const second = Math.floor((nowMs - this.#startedAtMs) / SECOND_MS);
     if (second <= this.#second) return;
-    // More busy answers than requests: they are late, and speak of the second before.
-    const sent = this.#busy > this.#sent ? Math.max(this.#sent, this.#sentBefore) : this.#sent;
-    this.#state = this.#rule(this.#state.limit, { sent, busy: Math.min(this.#busy, sent) });
+    this.#state = this.#stateAfter();
     this.#sentBefore = second === this.#second + 1 ? this.#sent : 0;
     this.#sent = 0;
     this.#busy = 0;
     const quietSeconds = Math.min(second - this.#second - 1, QUIET_SECONDS_MAX);
     for (let i = 0; i < quietSeconds; i++) {
       const { limit } = this.#state;
-      this.#state = this.#rule(limit, { sent: 0, busy: 0 });
+      this.#state = this.#rule(limit, QUIET);
       // If one quiet second changes nothing, no number of them does.
       if (this.#state.limit === limit) break;
     }

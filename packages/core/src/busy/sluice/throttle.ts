@@ -2,7 +2,7 @@ import { Pacer } from "../../pace/pacer.ts";
 import { RecentRate } from "../../rate/recent-rate.ts";
 import { systemClock } from "../../system.ts";
 import type { Clock } from "../../time.ts";
-import { OPEN } from "../busy-throttle.ts";
+import { OPEN, requireSentAt } from "../busy-throttle.ts";
 import type { BusyState, BusyThrottle } from "../busy-throttle.ts";
 import { busyRatioOf } from "./answer-count.ts";
 import type { AnswerCount } from "./answer-count.ts";
@@ -86,6 +86,7 @@ export class SluiceBusyThrottle implements BusyThrottle {
   }
 
   onAnswer(sentAtMs: number, isBusy: boolean, nowMs: number = this.#clock.now()): void {
+    requireSentAt(sentAtMs);
     this.#advance(nowMs);
     this.#rttMs = Math.max(0, nowMs - sentAtMs);
     if (isBusy) this.#lastBusyMs = Math.max(this.#lastBusyMs, sentAtMs);

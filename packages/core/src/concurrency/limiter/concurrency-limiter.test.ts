@@ -130,6 +130,30 @@ test("nothing starts while the algorithm pauses", () => {
   expect(given).toHaveLength(1);
 });
 
+test("the pause after a refusal is never 0: the pace's, or not known while no permit is free", () => {
+  const { algorithm, limiter, wait } = setUp(2);
+  expect([limiter.pauseMs(), limiter.pauseMs(5)]).toEqual([0, 0]);
+  const permit = limiter.tryAcquire();
+  expect([limiter.pauseMs(1), limiter.pauseMs(2)]).toEqual([0, undefined]);
+  wait(2);
+  expect([limiter.tryAcquire(), limiter.pauseMs()]).toEqual([undefined, undefined]);
+  algorithm.paceMs = 20;
+  expect([limiter.tryAcquire(), limiter.pauseMs()]).toEqual([undefined, 20]);
+  algorithm.paceMs = 0;
+  permit?.end("ok");
+  const conditional = setUp(2, { admit: () => false }).limiter;
+  expect([conditional.tryAcquire(), conditional.pauseMs()]).toEqual([undefined, undefined]);
+});
+
+test("a priority that cannot be compared is refused and changes no order", () => {
+  const { limiter, wait } = setUp(1);
+  const permit = limiter.tryAcquire();
+  wait();
+  expect(() => limiter.tryAcquire(1, Number.NaN)).toThrow("priority is NaN; use a finite number");
+  expect(limiter.waiting).toBe(1);
+  permit?.end("ok");
+});
+
 test("a further condition is asked only when there is room, with the instant of the call", () => {
   const asked: [number, number][] = [];
   const admit = (weight: number, nowMs: number): boolean => {

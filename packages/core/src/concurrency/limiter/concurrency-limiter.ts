@@ -66,6 +66,8 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
   readonly #clock: Clock;
   readonly #algorithm: LimitAlgorithm;
   readonly #semaphore: Semaphore<W>;
+  /** Whether `admit` was given: asking it may take what it admits. */
+  readonly #hasCondition: boolean;
   readonly #onDecision: ((decision: LimitDecision) => void) | undefined;
   readonly #onError: (error: unknown) => void;
   readonly #issuer: PermitIssuer = {
@@ -79,6 +81,7 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
     const { clock = systemClock, maxWaiting = 0, admit, onDecision } = options;
     this.#clock = clock;
     this.#algorithm = algorithm;
+    this.#hasCondition = admit !== undefined;
     this.#onDecision = onDecision;
     this.#onError = options.onError ?? throwLater;
     this.#semaphore = new Semaphore(algorithm.limit, {
@@ -132,9 +135,17 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
     return this.#semaphore.hasRoom(weight);
   }
 
-  /** How long the algorithm lets nothing start, whatever is free, in ms. */
-  pauseMs(nowMs: number = this.#clock.now()): number {
-    return this.#algorithm.pauseMs(nowMs);
+  /**
+   * Milliseconds until `tryAcquire(weight)` gives a permit; 0 if it does now. `undefined` if that is
+   * not a matter of time: a permit has to come back, or `admit` decides. While the algorithm paces
+   * starts it is the pace's pause, and a permit may have to come back as well.
+   */
+  pauseMs(weight: number = 1, nowMs: number = this.#clock.now()): number | undefined {
+    this.#semaphore.limit = this.#algorithm.limit;
+    const isFree = this.#semaphore.canAcquire(weight, 0);
+    const paceMs = this.#algorithm.pauseMs(nowMs);
+    if (paceMs > 0) return paceMs;
+    return isFree && !this.#hasCondition ? 0 : undefined;
   }
 
   /** A permit at once, or undefined if there is no room or a waiter goes first. */

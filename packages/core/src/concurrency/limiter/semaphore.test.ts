@@ -221,7 +221,7 @@ test.each([Number.NaN, -3, 0, 0.5, Infinity])(
   "a weight of %d is refused by name and value, and changes nothing",
   (weight) => {
     const { semaphore, given } = setUp(2);
-    const message = `weight is ${weight}; it must be a whole number from 1`;
+    const message = `weight is ${weight}; use a whole number from 1`;
     expect(() => semaphore.tryAcquire(weight, 0)).toThrow(message);
     expect(() => semaphore.forceAcquire(weight)).toThrow(message);
     expect(() => semaphore.wait(waiter(1, weight))).toThrow(message);

@@ -1,4 +1,4 @@
-import { invariant, requireWhole } from "../../errors.ts";
+import { invariant, requireCount, requireWhole } from "../../errors.ts";
 import { WaiterQueue } from "./waiter-queue.ts";
 import type { Waiter } from "./waiter-queue.ts";
 
@@ -91,9 +91,14 @@ export class Semaphore<W extends Waiter> {
   /** Takes permits at once, unless a waiter of the same or a higher priority is in the queue. */
   tryAcquire(weight: number, priority: number): boolean {
     requireWeight(weight);
-    const first = this.#queue.first;
-    if (first !== undefined && first.priority >= priority) return false;
-    return this.#tryTake(weight);
+    invariant(Number.isFinite(priority), `priority is ${priority}; use a finite number`);
+    return !this.#isBehind(priority) && this.#tryTake(weight);
+  }
+
+  /** What `tryAcquire` would answer if `admit` has no objection. */
+  canAcquire(weight: number, priority: number): boolean {
+    requireWeight(weight);
+    return !this.#isBehind(priority) && this.hasRoom(weight);
   }
 
   /** Takes permits that may not be free, past the queue; they come back like any others. */
@@ -164,6 +169,11 @@ export class Semaphore<W extends Waiter> {
     }
   }
 
+  #isBehind(priority: number): boolean {
+    const first = this.#queue.first;
+    return first !== undefined && first.priority >= priority;
+  }
+
   #tryTake(weight: number): boolean {
     const { admit, onNoRoom } = this.#options;
     if (!this.hasRoom(weight)) {
@@ -177,5 +187,5 @@ export class Semaphore<W extends Waiter> {
 }
 
 function requireWeight(weight: number): void {
-  requireWhole("weight", weight, 1, MAX_WEIGHT);
+  requireCount("weight", weight, 1, MAX_WEIGHT);
 }

@@ -23,13 +23,6 @@ export interface RfcLimitOptions extends LimitBounds {
   readonly toleranceMs: number;
 }
 
-const DEFAULTS: RfcLimitOptions = {
-  initialLimit: 1,
-  maxLimit: 200,
-  ewmaAlpha: 0.4,
-  toleranceMs: 0,
-};
-
 /**
  * Vector's RFC 1858 to the letter. Once per mean round trip the answer that ends is compared with the
  * moving mean of all answers before it:
@@ -51,11 +44,12 @@ export class RfcLimit implements LimitAlgorithm {
   #isBlocked = false;
 
   constructor(options: Partial<RfcLimitOptions> = {}) {
-    this.#options = { ...DEFAULTS, ...options };
-    const { initialLimit, maxLimit, ewmaAlpha, toleranceMs } = this.#options;
+    const { initialLimit = 1, maxLimit = 200, ewmaAlpha = 0.4, toleranceMs = 0 } = options;
     requireWhole("maxLimit", maxLimit, 1);
     requireWhole("initialLimit", initialLimit, 1, maxLimit);
+    requireNumber("ewmaAlpha", ewmaAlpha, 0, 1);
     requireNumber("toleranceMs", toleranceMs, 0, Number.MAX_VALUE);
+    this.#options = { initialLimit, maxLimit, ewmaAlpha, toleranceMs };
     this.#rtt = new Ewma(ewmaAlpha);
     this.#limit = initialLimit;
   }

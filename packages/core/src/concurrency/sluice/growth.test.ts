@@ -57,14 +57,16 @@ test("growth is held for about the given round trips, by each client for another
     { length: 200 },
     (_, seed) => held(FREE_GROWTH, 4, at(1000), new SeededRandom(seed)).heldUntilMs - 1000,
   );
-  expect(Math.min(...holdsMs)).toBeGreaterThanOrEqual(300);
-  expect(Math.max(...holdsMs)).toBeLessThanOrEqual(500);
+  expect([Math.round(Math.min(...holdsMs) / 10), Math.round(Math.max(...holdsMs) / 10)]).toEqual([
+    30, 50,
+  ]);
   expect(new Set(holdsMs).size).toBeGreaterThan(50);
 });
 
 test("growth is held for half a minute and a quarter at most, however long round trips are", () => {
   const { heldUntilMs } = held(FREE_GROWTH, 20, at(0, 3_600_000), new SeededRandom(1));
   expect(heldUntilMs).toBeLessThanOrEqual(37_500);
+  expect(heldUntilMs).toBeGreaterThanOrEqual(22_500);
 });
 
 test("release ends a hold and forgets the edge", () => {

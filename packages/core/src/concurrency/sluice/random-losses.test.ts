@@ -99,6 +99,16 @@ describe("before a cut", () => {
     expect([even.judge(true, false), atOnce.judge(true, false)]).toEqual(["random", "load"]);
   });
 
+  test("the last 200 attempts excuse losses, however many windows they were served in", () => {
+    const random = new RandomLosses();
+    for (let window = 0; window < 19; window++) {
+      serve(random, 10);
+      random.age();
+    }
+    spread(random, 6, 3);
+    expect(random.judge(true, false)).toBe("random");
+  });
+
   test("attempts served long ago do not excuse losses", () => {
     // Of ten thousand, one in a hundred would be a hundred.
     expect(lossesUntilLoad(100)).toBeLessThan(10);

@@ -340,11 +340,16 @@ describe("a loss by load", () => {
     expect([heldMs >= 1500, heldMs <= 2500]).toEqual([true, true]);
   });
 
-  test("while nothing is served leaves single attempts, with cool-downs from 100 ms to 2 s", () => {
+  test.each([1, RTT_MS])("while nothing is served leaves single attempts, rtt %d ms", (rttMs) => {
     let state = stateOf(100);
     const coolDownsMs: (number | undefined)[] = [];
     for (let lost = 0; lost < 7; lost++) {
-      const { ruling, slowdown } = judge(state);
+      const none = { mostBelow: undefined, acceptedPerSecond: undefined };
+      const { ruling, slowdown } = judgeLoss(
+        state,
+        { ...loss, ...none, rttMs },
+        new SeededRandom(1),
+      );
       state = ruling.state;
       coolDownsMs.push(slowdown?.coolDownMs);
     }

@@ -219,6 +219,24 @@ describe("losses", () => {
     }
   });
 
+  test("the cool-down after a cut is a mean round trip, to which one slow answer adds a tenth", () => {
+    const limit = new SluiceLimit({ initialLimit: 10, maxLimit: 10 });
+    const { startedAtMs } = setUpStarted(limit, 5, 5);
+    const slowMs = startedAtMs[0] ?? 0;
+    const nowMs = slowMs + 11 * RTT_MS;
+    const served = { weight: 1, inFlightAtStart: 1, inFlight: 4, outcome: "ok" } as const;
+    limit.onEnd({ ...served, startedAtMs: slowMs, endedAtMs: nowMs });
+    let pauseMs = 0;
+    for (const [index, atMs] of startedAtMs.entries()) {
+      if (index === 0) continue;
+      const attempt = { ...served, startedAtMs: atMs, endedAtMs: nowMs, inFlightAtStart: index };
+      limit.onEnd({ ...attempt, outcome: "busy" });
+      pauseMs ||= limit.pauseMs(nowMs);
+    }
+    expect(pauseMs).toBeGreaterThan(1.7 * RTT_MS);
+    expect(pauseMs).toBeLessThan(2.3 * RTT_MS);
+  });
+
   test("a peer that takes 200 a second is paced just below that", () => {
     const { loop, serve } = setUpSluice();
     const quota = 200;
@@ -365,6 +383,18 @@ describe("weights", () => {
       );
     },
   );
+
+  // Numbers in flight have gaps, so the first cut often stays above the peer's limit.
+  test.each([60, 150])("from 1 to 10, mixed, use a peer that takes %d in all", (most) => {
+    const used = [1, 2, 3, 4, 5, 6].map((drawn) => {
+      const { loop, random, serve } = setUpSluice({ seed: drawn });
+      loop.weigh = weigher(random, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      loop.peer = (_nowMs, inFlight) => ({ ...serve(), outcome: inFlight > most ? "busy" : "ok" });
+      loop.run(20_000);
+      return loop.served / ((most * 20_000) / (1.05 * RTT_MS));
+    });
+    expect(Math.min(...used)).toBeGreaterThan(0.8);
+  });
 
   test.each([2, 5])("of %d keep 12 workers busy and the queue short", (weight) => {
     const { loop, random } = setUpSluice();

@@ -197,7 +197,9 @@ export class SluiceLimit implements LimitAlgorithm {
       return isProbing ? this.#onProbeServed() : undefined;
     this.#pace.onLoss();
     const served = this.#tried.servedBelow(inFlightAtStart);
-    const mostBelow = isFirst ? (this.#state.suspect?.limit ?? served) : undefined;
+    // After an explained cut too: with weights numbers in flight have gaps, so it may be too high.
+    const isExplainable = isFirst || cut.isExplained;
+    const mostBelow = isExplainable ? (this.#state.suspect?.limit ?? served) : undefined;
     const rttMs = this.#rtt.mean ?? nowMs - startedAtMs;
     const isServing = isFirst || this.#losses.isServing;
     const acceptedPerSecond = isServing ? this.#accepted?.peak : undefined;

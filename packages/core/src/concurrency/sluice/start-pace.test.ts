@@ -70,6 +70,21 @@ test("timers that are 15 ms late cost no rate", () => {
   expect(starts).toBeGreaterThan(0.98 * 9000);
 });
 
+test("after a quiet time the starts of 20 ms come at once, and no more", () => {
+  const pace = new StartPace();
+  pace.cut(0, 1000, 0);
+  let starts = 0;
+  for (; pace.pauseMs(5000) === 0; starts++) pace.onStart(5000);
+  expect(starts).toBe(1 + (900 * 20) / 1000);
+});
+
+test("starts that nobody asked for add up to a pause of two seconds", () => {
+  const pace = new StartPace();
+  pace.cut(0, 1, 0);
+  for (let start = 0; start < 10; start++) pace.onStart(0);
+  expect(pace.pauseMs(0)).toBe(2000);
+});
+
 describe("a cut", () => {
   test.each([
     { accepted: 100, perSecond: 90 },
@@ -147,6 +162,18 @@ describe("growth", () => {
       else expect(part).toBeCloseTo(5 / from, 9);
     }
     expect(steps.at(-1)?.from).toBeGreaterThan(130);
+  });
+
+  test("takes a tenth in a step at most near the last cut, and a hundredth at least", () => {
+    for (const [accepted, part] of [
+      [10, 0.1],
+      [10_000, 0.01],
+    ] as const) {
+      const pace = new StartPace();
+      pace.cut(0, accepted, 0);
+      serve(pace, 0, 1010, true);
+      expect(rateOf(pace)).toBeCloseTo(0.9 * accepted * (1 + part), 9);
+    }
   });
 
   test("waits until losses are 5 % of the starts since, 30 s at most", () => {

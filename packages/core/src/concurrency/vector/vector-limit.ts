@@ -29,17 +29,8 @@ export interface VectorLimitOptions extends LimitBounds {
   readonly rttDeviationScale: number;
 }
 
-/** As Vector ships them. */
-const DEFAULTS: VectorLimitOptions = {
-  initialLimit: 1,
-  maxLimit: 200,
-  decreaseRatio: 0.9,
-  ewmaAlpha: 0.4,
-  rttDeviationScale: 2.5,
-};
-
 /**
- * Vector's controller as it is shipped (`adaptive_request_concurrency`). It decides once per mean
+ * Vector's controller as it is shipped (`adaptive_request_concurrency`), with its defaults. It decides once per mean
  * round trip, when an attempt ends:
  *
  * - limit + 1 if the limit was reached and `window ≤ mean`;
@@ -59,12 +50,14 @@ export class VectorLimit implements LimitAlgorithm {
   #isPushedBack = false;
 
   constructor(options: Partial<VectorLimitOptions> = {}) {
-    this.#options = { ...DEFAULTS, ...options };
-    const { initialLimit, maxLimit, decreaseRatio, ewmaAlpha, rttDeviationScale } = this.#options;
+    const { initialLimit = 1, maxLimit = 200, decreaseRatio = 0.9 } = options;
+    const { ewmaAlpha = 0.4, rttDeviationScale = 2.5 } = options;
     requireWhole("maxLimit", maxLimit, 1);
     requireWhole("initialLimit", initialLimit, 1, maxLimit);
     requireNumber("decreaseRatio", decreaseRatio, 0, 1);
+    requireNumber("ewmaAlpha", ewmaAlpha, 0, 1);
     requireNumber("rttDeviationScale", rttDeviationScale, 0, Number.MAX_VALUE);
+    this.#options = { initialLimit, maxLimit, decreaseRatio, ewmaAlpha, rttDeviationScale };
     this.#rtts = new RttWindows(ewmaAlpha);
     this.#limit = initialLimit;
   }

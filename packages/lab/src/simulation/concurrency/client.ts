@@ -103,7 +103,7 @@ export class Client {
    * A paced algorithm tells when the next attempt may start; the loop needs an event at that time.
    */
   #wakeAfterPause(): void {
-    const pauseMs = this.limiter.pauseMs();
+    const pauseMs = this.limiter.pauseMs() ?? 0;
     const wakeAtMs = this.#loop.now() + pauseMs;
     if (pauseMs === 0 || (this.#wakeAtMs > this.#loop.now() && this.#wakeAtMs <= wakeAtMs)) return;
     this.#wakeAtMs = wakeAtMs;
