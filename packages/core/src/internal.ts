@@ -3,6 +3,7 @@
 // Checks of options, and the constants they share.
 export {
   COUNT_MAX,
+  requireCount,
   requireDuration,
   requireKnownKeys,
   requireNumber,

@@ -394,7 +394,7 @@ test.each([-1, 0.5, NaN, Infinity, 2 ** 60])("%s is no count of tokens", async (
   expect(() => limiter.onRefused(count)).toThrow(InvariantError);
   expect(() => limiter.pauseMs(count)).toThrow(InvariantError);
   await expect(limiter.acquire(count)).rejects.toThrow(InvariantError);
-  await expect(limiter.acquireUpTo(count)).rejects.toThrow(`tokens is ${count}; use a whole`);
+  await expect(limiter.acquireUpTo(count)).rejects.toThrow(`FleetLimiter is ${count}; use a whole`);
   expect(limiter.counts.requested).toBe(0);
   await limiter.leave();
 });

@@ -1,6 +1,6 @@
-import { InvariantError } from "@sluice/core";
 import type { Clock, Grant, Reason, Timer } from "@sluice/core";
 import {
+  requireCount,
   requireDuration,
   requireKnownKeys,
   addAbortListener,
@@ -193,7 +193,7 @@ export class FleetLimiter {
    * @param count Default: 1.
    */
   pauseMs(count: number = 1, nowMs: number = this.#now()): number {
-    requireCount(count);
+    requireTokens(count);
     return this.#pauseMs(count, nowMs) ?? PAUSE_UNKNOWN_MS;
   }
 
@@ -202,7 +202,7 @@ export class FleetLimiter {
    * of false counts as nothing; `onRefused` tells how such a call ended.
    */
   tryTake(count: number, nowMs: number): boolean {
-    requireCount(count);
+    requireTokens(count);
     if (this.#queue.size > 0 || !this.#grants.tryTake(count, nowMs)) return false;
     this.#onRequested(count);
     return true;
@@ -210,7 +210,7 @@ export class FleetLimiter {
 
   /** For a gate: a call of `count` tokens was refused because they were missing. */
   onRefused(count: number): void {
-    requireCount(count);
+    requireTokens(count);
     this.#onRequested(count);
     this.#grants.refuse(count);
   }
@@ -250,7 +250,7 @@ export class FleetLimiter {
     const { timeoutMs, signal } = options;
     requireKnownKeys("acquire", options, ACQUIRE_KEYS);
     signal?.throwIfAborted();
-    requireCount(ask.count);
+    requireTokens(ask.count);
     if (timeoutMs !== undefined) requireDuration("timeoutMs", timeoutMs);
     const nowMs = this.#now();
     const { tally, maxWaiting } = this.#options;
@@ -275,7 +275,7 @@ export class FleetLimiter {
   }
 
   #tryAcquire(ask: Ask): Grant | undefined {
-    requireCount(ask.count);
+    requireTokens(ask.count);
     const grant = this.#tryRequest(ask, this.#now());
     if (grant !== undefined) return grant;
     this.#grants.refuse(ask.count);
@@ -336,9 +336,6 @@ function tokensText(count: number): string {
   return count === 1 ? "1 token" : `${count} tokens`;
 }
 
-function requireCount(count: number): void {
-  if (Number.isSafeInteger(count) && count >= 0) return;
-  throw new InvariantError(
-    `the count of tokens is ${count}; use a whole number from 0 to 2^53 − 1`,
-  );
+function requireTokens(count: number): void {
+  requireCount("count of a FleetLimiter", count, 0, Number.MAX_SAFE_INTEGER);
 }

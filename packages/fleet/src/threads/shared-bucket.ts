@@ -1,7 +1,7 @@
 import { threadId } from "node:worker_threads";
 import { ConfigError, InvariantError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
-import { COUNT_MAX } from "@sluice/core/internal";
+import { COUNT_MAX, requireCount } from "@sluice/core/internal";
 import { threadClock } from "@sluice/core/system";
 import { Accrual } from "./accrual.ts";
 import type { Fill } from "./accrual.ts";
@@ -118,8 +118,8 @@ export class SharedBucket {
    * Takes `count` tokens, or none if there are fewer: always, if `count` exceeds the capacity.
    * `nowMs` spares reading the clock; it must be a reading of this bucket's clock.
    */
-  tryAcquire(count: number, nowMs?: number): boolean {
-    if (count >>> 0 !== count) requireCount(count);
+  tryAcquire(count: number = 1, nowMs?: number): boolean {
+    if (count >>> 0 !== count) requireCount("count of SharedBucket.tryAcquire", count);
     this.#touch(nowMs);
     if (this.#spendHeld(count)) return true;
     return count < this.#shortOf && this.#take(count);
@@ -142,7 +142,7 @@ export class SharedBucket {
    * tokens is forgiven. `nowMs` as for `tryAcquire`.
    */
   charge(count: number, nowMs?: number): void {
-    if (count >>> 0 !== count) requireCount(count);
+    if (count >>> 0 !== count) requireCount("count of SharedBucket.charge", count);
     this.#touch(nowMs);
     if (this.#spendHeld(count)) return;
     if (count < this.#shortOf && this.#take(count)) return;
@@ -156,7 +156,7 @@ export class SharedBucket {
    * there. There are never more than the capacity. Default: 1 token.
    */
   pauseMs(until: number = 1): number {
-    requireCount(until);
+    requireCount("count of SharedBucket.pauseMs", until);
     this.#touch(undefined);
     const fill = this.#fills.read();
     const missing = BigInt(until) - this.#stripes.obtainable(fill.issued);
@@ -250,9 +250,4 @@ export class SharedBucket {
 
 function accrualOf(settings: SharedBucketSettings): Accrual {
   return new Accrual({ ...settings, startNanos: BigInt(settings.startNanos) });
-}
-
-function requireCount(count: number): void {
-  if (count >= 0 && count <= COUNT_MAX && Number.isInteger(count)) return;
-  throw new InvariantError("a count is whole");
 }

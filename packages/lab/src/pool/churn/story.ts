@@ -1,5 +1,6 @@
 import { SeededRandom } from "@sluice/core";
 import type { Random } from "@sluice/core";
+import { SECOND_MS } from "@sluice/core/internal";
 import { DEFAULT_TIMING } from "@sluice/fleet/sim";
 import type { MemberRules } from "@sluice/fleet/sim";
 import type { Network } from "../network.ts";
@@ -48,7 +49,6 @@ export type ChurnFigures = Readonly<Required<ChurnGoals>>;
 const CEILING = 100;
 /** By then a pool that started cold is settled: learning takes 6 s, hand-overs 2 s. */
 const SETTLED_MS = 20_000;
-const SECOND_MS = 1000;
 
 const LOCAL: Network = { wayMs: (random) => 0.2 + 4 * random.next(), isOrdered: true };
 

@@ -1,9 +1,9 @@
+import { SECOND_MS } from "@sluice/core/internal";
 import type { PoolSimulation } from "../pool-simulation.ts";
 import { Settling } from "./settling.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";
 import { SlidingSecond } from "./sliding-second.ts";
 
-const SECOND_MS = 1000;
 /** Shares that add up to this part of the ceiling are the whole of it; roundings are far smaller. */
 const WHOLE = 0.999;
 
