@@ -10,6 +10,7 @@ import { Redis } from "ioredis";
 import { createSentinel } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { PoolStore, SyncReply } from "../src/store/pool-store.ts";
+import { ledgerKeys } from "../src/store/redis/arguments.ts";
 import type { RedisStoreOptions } from "../src/store/redis/options.ts";
 import { PIECE_LENGTH } from "../src/store/redis/redaction.ts";
 import { redisStore } from "../src/store/redis/store.ts";
@@ -308,9 +309,10 @@ describe.skipIf(redisPath === undefined)(`Sentinel${NEEDS_REDIS}`, () => {
     );
     // What was replicated is gone: members that are there came over connections to the new master.
     await replica.command("FLUSHALL");
+    const members = pools.map((pool) => ledgerKeys(pool)[0] ?? "");
     await until(async () => {
       await syncAll();
-      return (await replica.command("DBSIZE")) === pools.length;
+      return (await replica.command("EXISTS", ...members)) === pools.length;
     });
   });
 
