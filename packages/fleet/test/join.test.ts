@@ -384,6 +384,29 @@ test("events tell of every standing, size and share with the reason, and of lost
   await Promise.all([a.leave(), b.leave()]);
 });
 
+test("a client library of a version that is too old is told at once", async () => {
+  const library = { createClient: () => undefined };
+  const joined = newWorld().join("a", { store: { url: "redis://127.0.0.1:1", library } }).joined;
+  await expect(joined).rejects.toThrow(/^library is a module without Redis and Cluster/);
+});
+
+test.each([undefined, "redis://:secret@127.0.0.1:6379", {}])(
+  "limits of a pool need a store, not an address: %j",
+  async (given) => {
+    const store = given as unknown as PoolStore;
+    for (const call of [
+      () => setPoolLimits(store, "shop/orders", { max: 300 }),
+      () => clearPoolLimits(store, "shop/orders"),
+    ]) {
+      const changed = call();
+      await expect(changed).rejects.toThrow(ConfigError);
+      await expect(changed).rejects.toThrow(
+        "store is no store; it must be what redisStore() or new MemoryStore() return",
+      );
+    }
+  },
+);
+
 test("clearPoolLimits gives every member its own limits back, also after a flush and a redeploy", async () => {
   const { timer, store, join } = newWorld();
   const a = await join("a").joined;
