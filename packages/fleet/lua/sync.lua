@@ -84,7 +84,8 @@ elseif held < fair then
   if learningLeft > 0 then
     reason = "learning"
   else
-    local reserved = isHeadFresh and mine.joinedAt > pool.headJoined and pool.headNeed or 0
+    local isBehind = mine.joinedAt > pool.headJoined or (held >= equal and mine.joinedAt ~= pool.headJoined)
+    local reserved = isHeadFresh and isBehind and pool.headNeed or 0
     local grown = isNew and 0 or math.min(fair - held, math.max(0, free - reserved))
     told, reason = held + grown, grown > 0 and "grown" or "no-room"
   end

@@ -196,7 +196,7 @@ export class Ledger {
       wanted: request.wanted ?? PARTS,
       free: PARTS - state.promised,
       returning: returningAt(state),
-      reserved: reservedFrom(state, entry),
+      reserved: reservedFrom(state, entry, held),
       isOverdue: nowMs - heldAtMs > times.overdueMs,
       isNew,
       learning: learningAt(state),
@@ -436,9 +436,14 @@ function returningAt({ returning, asked }: LedgerState): number {
   return Math.min(returning, asked.now + asked.before);
 }
 
-/** What is kept for the joiner that waits longest, from all that joined after it. */
-function reservedFrom(state: LedgerState, entry: Entry): number {
-  return isHeadFresh(state) && entry.joinedAtMs > state.head.joinedAtMs ? state.head.need : 0;
+/**
+ * What is kept for the joiner that waits longest: from all that joined after it, and from members that
+ * have their equal share and would only borrow more.
+ */
+function reservedFrom(state: LedgerState, entry: Entry, held: number): number {
+  const { head, members } = state;
+  if (!isHeadFresh(state) || entry.joinedAtMs === head.joinedAtMs) return 0;
+  return entry.joinedAtMs > head.joinedAtMs || held >= equalShare(members) ? head.need : 0;
 }
 
 function isHeadFresh({ nowMs, head, timing }: LedgerState): boolean {
