@@ -184,16 +184,11 @@ inline eraseEntry(entry) {
 #endif
 }
 
-/* Notices lost memory, ends old promises, removes silent entries. First part of every sync and leave. */
+/* Notices an empty store and lost entries, ends old promises, removes silent entries. First part of every sync and leave. */
 inline openStore(b) {
   wasEmpty = isEmpty[b];
   if :: isEmpty[b] -> isEmpty[b] = 0; count[b] = 0; recordRun[b] = serverRun[b];
 #ifndef NO_LEARNING
-        freeze(b)
-#endif
-     :: else fi;
-  if :: recordRun[b] != serverRun[b] -> recordRun[b] = serverRun[b];
-#ifndef NO_RUN_ID_CHECK
         freeze(b)
 #endif
      :: else fi;
@@ -218,6 +213,16 @@ inline openStore(b) {
   :: else -> break
   od;
   j = 0; n = 0; e = 0
+}
+
+/* Notices another run of the server. The store looks for it before a share grows. It also does so once a
+   second, which is not modelled: the later it is noticed, the more may go wrong. */
+inline checkRun(b) {
+  if :: recordRun[b] != serverRun[b] -> recordRun[b] = serverRun[b];
+#ifndef NO_RUN_ID_CHECK
+        freeze(b)
+#endif
+     :: else fi
 }
 
 /* One sync at the store. In: held, isUnleased. Out: answer, tell, renewed. */
@@ -262,6 +267,7 @@ inline execute(b, id, nonce, isStray) {
         :: else -> break od;
      j = 0;
      fair = CEILING / n;
+     if :: held < fair -> checkRun(b) :: else fi;
      free = (sum < CEILING -> CEILING - sum : 0); over = (sum > CEILING -> sum - CEILING : 0);
      tell = held; renewed = 1;
      if
@@ -276,7 +282,7 @@ inline execute(b, id, nonce, isStray) {
 #if defined(SAFE_ON_EMPTY) || defined(SAFE_ON_JOIN)
      if
 #ifdef SAFE_ON_EMPTY
-     :: wasEmpty && tell < SAFE -> tell = SAFE; renewed = 1
+     :: (wasEmpty || (isNew && n == 1)) && tell < SAFE -> tell = SAFE; renewed = 1
 #endif
 #ifdef SAFE_ON_JOIN
      :: isNew && tell < SAFE -> tell = SAFE; renewed = 1

@@ -157,6 +157,7 @@ holds "first member of an empty store; flush, join" "${safe[@]}" -DSAFE_ON_EMPTY
 holds "every joiner; join, kill" "${safe[@]}" -DSAFE_ON_EMPTY -DSAFE_ON_JOIN -DCAN_JOIN -DCAN_KILL
 holds "after the lease; join, partition" "${safe[@]}" -DSAFE_ON_LOSS -DCAN_JOIN -DCAN_CUT
 holds "all three; join, partition, flush" "${safe[@]}" -DSAFE_ON_EMPTY -DSAFE_ON_JOIN -DSAFE_ON_LOSS -DCAN_JOIN -DCAN_CUT -DCAN_FLUSH
+holds "all three; join, failover, 2 events" "${safe[@]}" -DSAFE_ON_EMPTY -DSAFE_ON_JOIN -DSAFE_ON_LOSS -DCAN_JOIN -DCAN_FAILOVER -DEVENTS=2
 holds "all three; join, partition, lost entries" "${safe[@]}" -DSAFE_ON_EMPTY -DSAFE_ON_JOIN -DSAFE_ON_LOSS -DCAN_JOIN -DCAN_CUT -DCAN_LOSE
 
 heading "one mechanism off: the search must find a violation"

@@ -13,7 +13,7 @@ KEYS  1 members: a hash of
 Amounts are parts of the ceiling; instants are pool time, except `wall` and `until`: the server's time.
 ]]
 local MEMBERS, DUE, RANKS, LEVEL, LIMITS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local VERSION = "6"
+local VERSION = "7"
 local PARTS, MEMBERS_MAX, IDLE_MAX, ARRIVED = 1000000000, 1000, 300000000, 0.9
 local NONE, LEFT = -1, math.huge
 -- Entries whose end is looked at in one step, so that a step stays short after many deaths.
@@ -22,10 +22,10 @@ local LEVEL_WINDOW_MS = 2000
 -- Ages are refreshed this often, not at every sync. The keys live as much longer.
 local REFRESH_MS = 1000
 
-local RECORD = "<ddddddddddddddddddddd"
-local RECORD_BYTES = 21 * 8
-local ENTRY = "<ddddddddddd"
-local ENTRY_BYTES = 11 * 8
+local RECORD = "<dddddddddddddddddddddd"
+local RECORD_BYTES = 22 * 8
+local ENTRY = "<dddddddddddddd"
+local ENTRY_BYTES = 14 * 8
 
 local time = redis.call("TIME")
 local wall = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -44,39 +44,45 @@ end
 
 local pool, times
 
-local function timesOf(sync, lease, stale, timeout)
+-- What follows from the timing in a header; nil if it is of another version.
+local function timesOf(header)
+  local version, sync, lease, stale, timeout = string.match(header, "^(%d+) (%d+) (%d+) (%d+) (%d+)$")
+  if version ~= VERSION then return nil end
+  sync, lease, stale, timeout = tonumber(sync), tonumber(lease), tonumber(stale), tonumber(timeout)
   local gap = sync + timeout
   return {
-    sync = sync, lease = lease, stale = stale, timeout = timeout,
-    gap = gap,
+    sync = sync, stale = stale, gap = gap,
     learning = math.ceil(1.05 * lease) + gap,
     silent = 2 * gap,
     overdue = math.min(lease / 2, lease - 3 * gap),
   }
 end
 
-local function timingText(t)
-  return VERSION .. " " .. text(t.sync) .. " " .. text(t.lease) .. " " .. text(t.stale) .. " " .. text(t.timeout)
-end
-
-local function newPool(wanted)
-  times = wanted
-  pool = {
-    run = runId(), wall = wall, now = 0, learningUntil = wanted.learning, changedAt = 0,
+-- All fields at once: a table that grows field by field is copied at every doubling.
+local function blankPool()
+  return {
+    run = "", wall = wall, now = 0, learningUntil = 0, changedAt = 0,
     count = 0, members = 0, promised = 0, returning = 0, lent = 0, extra = 0,
     askedSince = 0, askedNow = 0, askedBefore = 0,
     headAt = -1e9, headJoined = 0, headNeed = 0,
-    levelSince = 0, levelNow = NONE, levelBefore = NONE, savedLevel = NONE, refreshedAt = -math.huge,
+    levelSince = 0, levelNow = NONE, levelBefore = NONE, savedLevel = NONE,
+    refreshedAt = -math.huge, nextDue = math.huge,
   }
+end
+
+local function newPool(header)
+  times = timesOf(header)
+  pool = blankPool()
+  pool.run, pool.learningUntil = runId(), times.learning
   redis.call("DEL", MEMBERS, DUE, RANKS)
-  redis.call("HSET", MEMBERS, "!", timingText(wanted))
+  redis.call("HSET", MEMBERS, "!", header)
 end
 
 local function readPool(packed)
-  local p = {}
+  local p = blankPool()
   p.wall, p.now, p.learningUntil, p.changedAt, p.count, p.members, p.promised, p.returning, p.lent,
     p.extra, p.askedSince, p.askedNow, p.askedBefore, p.headAt, p.headJoined, p.headNeed, p.levelSince,
-    p.levelNow, p.levelBefore, p.savedLevel, p.refreshedAt = struct.unpack(RECORD, packed)
+    p.levelNow, p.levelBefore, p.savedLevel, p.refreshedAt, p.nextDue = struct.unpack(RECORD, packed)
   p.run = string.sub(packed, RECORD_BYTES + 1)
   return p
 end
@@ -84,21 +90,28 @@ end
 local function packedPool(p)
   return struct.pack(RECORD, p.wall, p.now, p.learningUntil, p.changedAt, p.count, p.members, p.promised,
     p.returning, p.lent, p.extra, p.askedSince, p.askedNow, p.askedBefore, p.headAt, p.headJoined,
-    p.headNeed, p.levelSince, p.levelNow, p.levelBefore, p.savedLevel, p.refreshedAt) .. p.run
+    p.headNeed, p.levelSince, p.levelNow, p.levelBefore, p.savedLevel, p.refreshedAt, p.nextDue) .. p.run
+end
+
+local function newEntry(nonce)
+  return {
+    nonce = nonce, joinedAt = 0, sequence = 0, seenAt = 0, promised = 0, promisedAt = 0, told = 0,
+    toldAt = 0, hasArrived = 0, safeStart = 0, lent = 0, extra = 0, indexedAt = math.huge,
+    rank = NONE, rankedAt = NONE,
+  }
 end
 
 local function readEntry(packed)
   if #packed <= ENTRY_BYTES then error("SLUICE a member's entry is damaged") end
-  local e = {}
+  local e = newEntry(string.sub(packed, ENTRY_BYTES + 1))
   e.joinedAt, e.sequence, e.seenAt, e.promised, e.promisedAt, e.told, e.toldAt, e.hasArrived,
-    e.safeStart, e.lent, e.extra = struct.unpack(ENTRY, packed)
-  e.nonce = string.sub(packed, ENTRY_BYTES + 1)
+    e.safeStart, e.lent, e.extra, e.indexedAt, e.rank, e.rankedAt = struct.unpack(ENTRY, packed)
   return e
 end
 
 local function packedEntry(e)
   return struct.pack(ENTRY, e.joinedAt, e.sequence, e.seenAt, e.promised, e.promisedAt, e.told, e.toldAt,
-    e.hasArrived, e.safeStart, e.lent, e.extra) .. e.nonce
+    e.hasArrived, e.safeStart, e.lent, e.extra, e.indexedAt, e.rank, e.rankedAt) .. e.nonce
 end
 
 local function dueAt(e)
@@ -138,14 +151,25 @@ local function remove(id, e)
   redis.call("ZREM", RANKS, id)
 end
 
+-- Puts an entry into the index of ends, unless it is there for an earlier instant: a renewed promise is
+-- put in again only when that instant has come, not at every sync.
+local function index(id, e)
+  local at = dueAt(e)
+  if at >= e.indexedAt then return end
+  e.indexedAt = at
+  if at < pool.nextDue then pool.nextDue = at end
+  redis.call("ZADD", DUE, text(at), id)
+end
+
 local function write(id, e)
+  index(id, e)
   redis.call("HSET", MEMBERS, id, packedEntry(e))
-  redis.call("ZADD", DUE, text(dueAt(e)), id)
 end
 
 -- Entries, or a whole key, were lost: everything is made anew from what is left. The one pass over all.
 local function recount()
   pool.count, pool.members, pool.promised, pool.returning, pool.lent, pool.extra = 0, 0, 0, 0, 0, 0
+  pool.nextDue = math.huge
   redis.call("DEL", DUE, RANKS)
   local all = redis.call("HGETALL", MEMBERS)
   for place = 1, #all, 2 do
@@ -159,7 +183,8 @@ local function recount()
       end
       pool.promised, pool.returning = pool.promised + e.promised, pool.returning + e.promised - e.told
       pool.lent, pool.extra = pool.lent + e.lent, pool.extra + e.extra
-      redis.call("ZADD", DUE, text(dueAt(e)), id)
+      e.indexedAt = math.huge
+      write(id, e)
     end
   end
 end
@@ -177,6 +202,7 @@ local function endPromise(id, e)
     remove(id, e)
     return nil
   end
+  e.indexedAt = math.huge
   write(id, e)
   return e
 end
@@ -185,38 +211,17 @@ local function isRefreshDue()
   return wall - pool.refreshedAt >= REFRESH_MS or wall < pool.refreshedAt
 end
 
--- Begins a step for one member. Answers its entry, if there is one, and whether the pool is new.
-local function open(id, wanted)
-  local found = redis.call("HMGET", MEMBERS, "!", "@", id)
-  local header, record = found[1], found[2]
-  local version, sync, lease, stale, timeout = string.match(header or "", "^(%d+) (%d+) (%d+) (%d+) (%d+)$")
-  if (header and version ~= VERSION) or (not header and redis.call("EXISTS", MEMBERS) == 1) then
-    error("SLUICE another version of the protocol has this pool")
-  end
-  if header then times = timesOf(tonumber(sync), tonumber(lease), tonumber(stale), tonumber(timeout)) end
-  local isNew = false
-  if record then pool = readPool(record) end
-  if not (record and header) or wall - pool.wall > 2 * times.stale then
-    newPool(wanted)
-    isNew = true
-  end
-  pool.now = pool.now + math.min(math.max(wall - pool.wall, 0), times.gap)
-  pool.wall = wall
+-- Another run of the server may have older data. Only growth must know of it, so this is called before a
+-- share grows, and otherwise once in REFRESH_MS: INFO costs as much as all other commands of a sync.
+local function checkRun()
   local run = runId()
-  if pool.run ~= run then
-    pool.run = run
-    startLearning()
-  end
-  -- The header, and the record unless it is written for the first time, are no entries.
-  local entries = redis.call("HLEN", MEMBERS) - (isNew and 1 or 2)
-  if entries ~= pool.count then
-    recount()
-    startLearning()
-  elseif isRefreshDue() and redis.call("ZCARD", DUE) ~= pool.count then
-    -- Only the index was lost: without it no promise would end.
-    recount()
-  end
-  local mine = not isNew and found[3] and readEntry(found[3]) or nil
+  if pool.run == run then return end
+  pool.run = run
+  startLearning()
+end
+
+-- Ends what has run out. Answers the entry of `id`, which may be among it.
+local function endDue(id, mine)
   for _, other in ipairs(redis.call("ZRANGEBYSCORE", DUE, "-inf", "(" .. text(pool.now), "LIMIT", 0, DUE_MAX)) do
     local entry = redis.call("HGET", MEMBERS, other)
     if not entry then
@@ -227,15 +232,49 @@ local function open(id, wanted)
       endPromise(other, readEntry(entry))
     end
   end
+  local first = redis.call("ZRANGEBYSCORE", DUE, "-inf", "+inf", "WITHSCORES", "LIMIT", 0, 1)
+  pool.nextDue = tonumber(first[2]) or math.huge
+  return mine
+end
+
+-- Begins a step for one member that has the timing `wanted`, as text. Answers its entry, if there is one,
+-- whether the pool is new, and whether the pool has that timing.
+local function open(id, wanted)
+  local wantedHeader = VERSION .. " " .. wanted
+  local found = redis.call("HMGET", MEMBERS, "!", "@", id)
+  local header, record = found[1], found[2]
+  times = timesOf(header or wantedHeader)
+  if not times or (not header and redis.call("EXISTS", MEMBERS) == 1) then
+    error("SLUICE another version of the protocol has this pool")
+  end
+  if record then pool = readPool(record) end
+  local isNew = not (record and header) or wall - pool.wall > 2 * times.stale
+  if isNew then
+    newPool(wantedHeader)
+    header = wantedHeader
+  end
+  pool.now = pool.now + math.min(math.max(wall - pool.wall, 0), times.gap)
+  pool.wall = wall
+  if isRefreshDue() then checkRun() end
+  -- The header, and the record unless it is written for the first time, are no entries.
+  if redis.call("HLEN", MEMBERS) - (isNew and 1 or 2) ~= pool.count then
+    recount()
+    startLearning()
+  elseif isRefreshDue() and redis.call("ZCARD", DUE) ~= pool.count then
+    -- Only the index was lost: without it no promise would end.
+    recount()
+  end
+  local mine = not isNew and found[3] and readEntry(found[3]) or nil
+  if pool.now > pool.nextDue then mine = endDue(id, mine) end
   if pool.now - pool.askedSince >= times.sync then
     pool.askedBefore = pool.now - pool.askedSince >= 2 * times.sync and 0 or pool.askedNow
     pool.askedSince, pool.askedNow = pool.now, 0
   end
-  if pool.members == 0 and timingText(times) ~= timingText(wanted) then
-    newPool(wanted)
-    return nil, true
+  if pool.members == 0 and header ~= wantedHeader then
+    newPool(wantedHeader)
+    return nil, true, true
   end
-  return mine, isNew
+  return mine, isNew, header == wantedHeader
 end
 
 local function expireMembers()

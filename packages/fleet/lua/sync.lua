@@ -3,25 +3,23 @@ One sync of one member; begins with ledger.lua.
 
 ARGV  1 id  2 nonce  3 sequence  4 1 before the member has read a reply  5 held  6 1 if held without a
       lease  7 wanted, "" if not known  8 safe share  9 1 to start on it  10 1 to be told the rank  11 level, may be ""
-      12 version of the limits that it knows  13 1 if 14 is their text  15 sync  16 lease  17 stale
-      18 timeout  19 resume TTL, in ms
-Returns {"refused", why}, {"late"}, or {"told", told, 1 if renewed, reason, fair, members, ms of
-learning left, 1 if settled, rank, server time in ms, 1 if its run id is known, saved level, how it
-was left, version of the limits, 1 if their text follows, text}; all strings, "" for none.
+      12 version of the limits that it knows  13 1 if 14 is their text  15 timing: "sync lease stale
+      timeout"  16 resume TTL, in ms
+Returns "refused why", "late", or "told" and, with a space before each: told, 1 if renewed, reason, fair,
+members, ms of learning left, 1 if settled, rank, server time in ms, 1 if its run id is known, saved level,
+how it was left, version of the limits, 1 if their text follows, text; nothing between two spaces for none.
 Expires the members after 2 x stale, the level after the resume TTL, the limits after the longer one.
 ]]
 local id, nonce, sequence, isFirst = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4] == "1"
 local held, isHeldUnleased, wanted = tonumber(ARGV[5]), ARGV[6] == "1", tonumber(ARGV[7])
-local level, resumeTtlMs = tonumber(ARGV[11]), tonumber(ARGV[19])
-local mine, isNewPool = open(id, timesOf(tonumber(ARGV[15]), tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18])))
+local level, resumeTtlMs = tonumber(ARGV[11]), tonumber(ARGV[16])
+local mine, isNewPool, isSameTiming = open(id, ARGV[15])
 
 local function refused(why)
   save()
-  return {"refused", why}
+  return "refused " .. why
 end
-local same = times.sync == tonumber(ARGV[15]) and times.lease == tonumber(ARGV[16])
-  and times.stale == tonumber(ARGV[17]) and times.timeout == tonumber(ARGV[18])
-if not same then return refused("other-timing") end
+if not isSameTiming then return refused("other-timing") end
 if mine and mine.sequence == LEFT and mine.nonce ~= nonce then
   remove(id, mine)
   mine = nil
@@ -29,7 +27,7 @@ end
 if mine and mine.nonce ~= nonce then return refused("id-taken") end
 if mine and sequence <= mine.sequence then
   save()
-  return {"late"}
+  return "late"
 end
 if not mine and pool.members >= MEMBERS_MAX then return refused("pool-full") end
 
@@ -38,12 +36,10 @@ if isUnknown and not isHeldUnleased and pool.now >= pool.learningUntil then star
 local isNew = not mine
 if isNew then
   -- 0: no safe share; 1: from the second sync on, if it is free; 2: at once.
-  local safeStart = ARGV[9] == "1" and 2 or isNewPool and 1 or 0
+  local safeStart = ARGV[9] == "1" and 2 or (isNewPool or pool.members == 0) and 1 or 0
   if not isFirst or held > 0 then safeStart = 0 end
-  mine = {
-    nonce = nonce, joinedAt = pool.now, promised = 0, promisedAt = 0, told = 0, toldAt = 0,
-    hasArrived = 0, safeStart = safeStart, lent = 0, extra = 0,
-  }
+  mine = newEntry(nonce)
+  mine.joinedAt, mine.safeStart = pool.now, safeStart
   pool.count = pool.count + 1
   resize(1)
   redis.call("ZADD", RANKS, 0, id)
@@ -63,6 +59,8 @@ wish(mine, equal - own, claim - own)
 local fair = own
 if pool.extra > 0 then fair = fair + math.floor(mine.extra * math.min(1, pool.lent / pool.extra)) end
 if pool.lent > 0 then fair = fair + math.floor(mine.lent * math.max(0, 1 - pool.extra / pool.lent)) end
+
+if held < fair and not isRefreshDue() then checkRun() end
 
 -- As src/ledger/decision.ts.
 local free, learningLeft = PARTS - pool.promised, pool.learningUntil - pool.now
@@ -86,7 +84,8 @@ elseif held < fair then
   if learningLeft > 0 then
     reason = "learning"
   else
-    local reserved = isHeadFresh and mine.joinedAt > pool.headJoined and pool.headNeed or 0
+    local isBehind = mine.joinedAt > pool.headJoined or (held >= equal and mine.joinedAt ~= pool.headJoined)
+    local reserved = isHeadFresh and isBehind and pool.headNeed or 0
     local grown = isNew and 0 or math.min(fair - held, math.max(0, free - reserved))
     told, reason = held + grown, grown > 0 and "grown" or "no-room"
   end
@@ -155,21 +154,22 @@ local isNewer = version > known
 local isSettled = pool.now - pool.changedAt > times.stale
 local rank = ""
 if isSettled and ARGV[10] == "1" then
-  local place = redis.call("ZRANK", RANKS, id)
-  -- A server that evicted the ranks has them again when every member has synced.
-  if not place then
-    redis.call("ZADD", RANKS, 0, id)
-  elseif redis.call("ZCARD", RANKS) == pool.members then
-    rank = text(place)
+  if mine.rankedAt ~= pool.changedAt then
+    local place = redis.call("ZRANK", RANKS, id)
+    -- A server that evicted the ranks has them again when every member has synced.
+    if not place then
+      redis.call("ZADD", RANKS, 0, id)
+    elseif redis.call("ZCARD", RANKS) == pool.members then
+      mine.rank, mine.rankedAt = place, pool.changedAt
+    end
   end
+  if mine.rankedAt == pool.changedAt then rank = text(mine.rank) end
 end
 if isDue then pool.refreshedAt = wall end
+index(id, mine)
 redis.call("HSET", MEMBERS, id, packedEntry(mine), "@", packedPool(pool))
-redis.call("ZADD", DUE, text(dueAt(mine)), id)
 if isDue then expireMembers() end
-return {
-  "told", text(told), isRenewed and "1" or "0", reason, text(fair), text(pool.members),
-  text(math.max(0, learningLeft)), isSettled and "1" or "0", rank, text(wall), pool.run ~= "" and "1" or "0",
-  foundLevel, foundLeft, text(version), isNewer and "1" or "0",
-  isNewer and redis.call("HGET", LIMITS, "text") or "",
-}
+local newText = isNewer and redis.call("HGET", LIMITS, "text") or ""
+return string.format("told %.0f %d %s %.0f %d %.0f %d %s %.0f %d %s %s %.0f %d ", told, isRenewed and 1 or 0,
+  reason, fair, pool.members, math.max(0, learningLeft), isSettled and 1 or 0, rank, wall,
+  pool.run ~= "" and 1 or 0, foundLevel, foundLeft, version, isNewer and 1 or 0) .. newText

@@ -10,7 +10,7 @@ import {
   setPoolLimits,
   StoreError,
 } from "../src/index.ts";
-import type { FleetLimiter, PoolStore, SyncReply } from "../src/index.ts";
+import type { FleetLimiter, JoinOptions, PoolStore, SyncReply } from "../src/index.ts";
 import { FaultyStore, newWorld, SETTLED_MS, sum, takeAll } from "./fleet-world.ts";
 import { syncRequest } from "./requests.ts";
 
@@ -105,6 +105,27 @@ test("the process that finds the store empty is served on its safe share with it
   expect(limiter.state()).toMatchObject({ share: 1000, membership: { learningMs: 0 } });
   await limiter.leave();
 });
+
+test("a process that is started again at once is served within a second, though the store has not learnt", async () => {
+  const { timer, join } = newWorld({ maxMembers: 10 });
+  const first = await join("a").joined;
+  await timer.advance(600);
+  await first.leave();
+  const second = await join("b").joined;
+  const call = second.acquire();
+  await timer.advance(1000);
+  expect((await call).count).toBe(1);
+  await second.leave();
+});
+
+test.each([undefined, null, "redis://127.0.0.1:6379", 100])(
+  "joinFleet(%j) says that it needs options",
+  async (options) => {
+    const joined = joinFleet(options as unknown as JoinOptions);
+    await expect(joined).rejects.toThrow(`joinFleet was called with ${String(options)}; it needs`);
+    await expect(joined).rejects.toThrow(ConfigError);
+  },
+);
 
 test("only the first of two processes that find the store empty starts on a safe share, unless joinOn is safe-share", async () => {
   for (const [joinOn, share] of [
@@ -362,6 +383,29 @@ test("events tell of every standing, size and share with the reason, and of lost
   expect([a.state().share, b.state().share]).toEqual([500, 500]);
   await Promise.all([a.leave(), b.leave()]);
 });
+
+test("a client library of a version that is too old is told at once", async () => {
+  const library = { createClient: () => undefined };
+  const joined = newWorld().join("a", { store: { url: "redis://127.0.0.1:1", library } }).joined;
+  await expect(joined).rejects.toThrow(/^library is a module without Redis and Cluster/);
+});
+
+test.each([undefined, "redis://:secret@127.0.0.1:6379", {}])(
+  "limits of a pool need a store, not an address: %j",
+  async (given) => {
+    const store = given as unknown as PoolStore;
+    for (const call of [
+      () => setPoolLimits(store, "shop/orders", { max: 300 }),
+      () => clearPoolLimits(store, "shop/orders"),
+    ]) {
+      const changed = call();
+      await expect(changed).rejects.toThrow(ConfigError);
+      await expect(changed).rejects.toThrow(
+        "store is no store; it must be what redisStore() or new MemoryStore() return",
+      );
+    }
+  },
+);
 
 test("clearPoolLimits gives every member its own limits back, also after a flush and a redeploy", async () => {
   const { timer, store, join } = newWorld();

@@ -143,6 +143,22 @@ export function testPoolStore(
       expect(await a.sync()).toMatchObject({ told: HALF, reason: "grown" });
     });
 
+    test("a joiner starts on a safe share too if all others left before the store had learnt", async () => {
+      const pool = nextPool();
+      const [a, b] = [member(pool, "a"), member(pool, "b")];
+      const said = { safeShare: SAFE };
+      await a.sync(said);
+      await a.leave();
+      tested.pass(SYNC_MS);
+      expect(await b.sync(said)).toMatchObject({ told: 0, members: 1 });
+      tested.pass(SYNC_MS);
+      expect(await b.sync(said)).toMatchObject({
+        told: SAFE,
+        learningMs: LEARNING_MS - 2 * SYNC_MS,
+      });
+      expect(await member(pool, "c").sync(said)).toMatchObject({ told: 0 });
+    });
+
     test("a joiner that finds the store emptied gets no safe share while others report that they hold all", async () => {
       const [pool, a] = await settledPool("a");
       await tested.forget(pool);
@@ -284,6 +300,7 @@ export function testPoolStore(
       ["the loss of one entry", (pool: string): Promise<void> => tested.forget(pool, "b")],
     ])("%s stops growth for the learning time, and shrinks nothing", async (_what, befall) => {
       const [pool, a, b, c] = await settledPool("a", "b", "c");
+      await a?.sync();
       await befall(pool);
       await c?.leave();
       expect(await a?.sync()).toMatchObject({
@@ -298,6 +315,14 @@ export function testPoolStore(
         await b?.sync();
       }
       expect([a?.held, b?.held]).toEqual([HALF, HALF]);
+    });
+
+    test("a restart is noticed within a second, though no share grows", async () => {
+      const [, a] = await settledPool("a", "b");
+      await a?.sync();
+      tested.restart();
+      tested.pass(1000);
+      expect(await a?.sync()).toMatchObject({ told: HALF, learningMs: LEARNING_MS });
     });
 
     test("a member that holds more than the store remembers stops growth", async () => {

@@ -8,7 +8,7 @@ import { StoreError } from "../src/store/store-error.ts";
 import { leaveRequest, syncRequest } from "./requests.ts";
 
 const SYNC = syncRequest();
-const REFUSED = ["refused", "id-taken"];
+const REFUSED = "refused id-taken";
 
 /** Answers by `answer`, and remembers what it was asked. */
 function clientOf(answer: (name: "evalsha" | "eval") => Promise<unknown>): {
@@ -98,7 +98,7 @@ test.each<[string, unknown]>([
 });
 
 test("an answer that makes no sense is an error, not a grant", async () => {
-  const { client } = clientOf(() => Promise.resolve(["told", "1"]));
+  const { client } = clientOf(() => Promise.resolve("told 1"));
   const store = redisStore({ client });
   await expect(store.sync(SYNC)).rejects.toThrow(StoreError);
   await expect(store.setLimits("p", "")).rejects.toThrow(StoreError);
@@ -172,6 +172,16 @@ test.each<[string, boolean]>([
 ])("whether waiting can help is part of the error: %s", async (message, canHeal) => {
   const { client } = clientOf(() => Promise.reject(new Error(message)));
   await expect(redisStore({ client }).sync(SYNC)).rejects.toMatchObject({ code: "STORE", canHeal });
+});
+
+test.each([
+  "NOAUTH Authentication required.",
+  "ERR Protocol error: unauthenticated multibulk length",
+])("a server that wants a password says so in the error: %s", async (message) => {
+  const { client } = clientOf(() => Promise.reject(new Error(message)));
+  await expect(redisStore({ client }).sync(SYNC)).rejects.toThrow(
+    `Redis: ${message}; the server wants a password: redis://:password@host, or the option password`,
+  );
 });
 
 test("the reason inside an error of several nodes is reported, and decides whether it can heal", async () => {

@@ -10,8 +10,10 @@ import { Redis } from "ioredis";
 import { createSentinel } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { PoolStore, SyncReply } from "../src/store/pool-store.ts";
+import { ledgerKeys } from "../src/store/redis/arguments.ts";
 import type { RedisStoreOptions } from "../src/store/redis/options.ts";
 import { PIECE_LENGTH } from "../src/store/redis/redaction.ts";
+import { loadScripts } from "../src/store/redis/scripts.ts";
 import { redisStore } from "../src/store/redis/store.ts";
 import type { StoreError } from "../src/store/store-error.ts";
 import { syncRequest } from "./requests.ts";
@@ -100,6 +102,17 @@ function digits(length: number, seed: number): string {
   const random = new SeededRandom(seed);
   return Array.from({ length }, () => Math.floor(random.next() * 10)).join("");
 }
+
+test("the user of the README may call what the scripts call, and nothing else", () => {
+  const { sync: syncing, leave, setLimits } = loadScripts();
+  const texts = [syncing, leave, setLimits].map(({ text }) => text).join("");
+  const called = [...texts.matchAll(/redis\.p?call\("([A-Z]+)"/g)].map(
+    ([, name = ""]) => `+${name}`,
+  );
+  const needed = new Set(["+EVAL", "+EVALSHA", ...called]);
+  const granted = USER.filter((word) => word.startsWith("+")).map((word) => word.toUpperCase());
+  expect(granted.toSorted()).toEqual([...needed].toSorted());
+});
 
 describe.each(SERVERS)("a server of $name", ({ name, program }) => {
   const missing = program === undefined ? ` (skipped: no ${name} server here)` : "";
@@ -308,9 +321,10 @@ describe.skipIf(redisPath === undefined)(`Sentinel${NEEDS_REDIS}`, () => {
     );
     // What was replicated is gone: members that are there came over connections to the new master.
     await replica.command("FLUSHALL");
+    const members = pools.map((pool) => ledgerKeys(pool)[0] ?? "");
     await until(async () => {
       await syncAll();
-      return (await replica.command("DBSIZE")) === pools.length;
+      return (await replica.command("EXISTS", ...members)) === pools.length;
     });
   });
 

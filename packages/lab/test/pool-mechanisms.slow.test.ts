@@ -64,10 +64,11 @@ const DANGERS: readonly Danger[] = [
   },
   { mechanism: "nonce", events: [on(10_250, join("m1"))], sum: 1.5 },
   {
-    // A sync from before m0 grew arrives after j has joined.
+    // A sync from before m0 grew arrives after j has joined. m0 waits for its reply for 750 ms, syncs again
+    // and grows; then the first sync arrives.
     mechanism: "sequence",
     delay: { message: "request", fromMs: 9800, untilMs: 10_200, byMs: 900 },
-    events: [on(10_250, leave("m1")), on(10_600, join("j")), on(10_700, pause("m0", 2000))],
+    events: [on(10_250, leave("m1")), on(10_800, join("j")), on(10_850, pause("m0", 2000))],
     sum: 1.5,
   },
   {

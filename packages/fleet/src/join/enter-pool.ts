@@ -71,6 +71,8 @@ function failureOf(
 ): Error | undefined {
   if (outcome.kind === "failed") {
     const { error } = outcome;
+    // Some options are checked only when they are used, such as a client library.
+    if (error instanceof ConfigError) return error;
     return error instanceof StoreError && !error.canHeal ? error : undefined;
   }
   if (outcome.kind !== "refused") return undefined;

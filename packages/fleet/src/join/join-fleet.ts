@@ -1,4 +1,4 @@
-import { Ramp } from "@sluice/core";
+import { ConfigError, Ramp } from "@sluice/core";
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import type { Division } from "@sluice/core/internal";
@@ -81,6 +81,7 @@ const RUNTIME_KEYS: ReadonlySet<string> = new Set(["timer", "clock", "random"]);
  * await limiter.leave();
  */
 export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
+  requireOptions(options);
   const {
     maxWaiting = MAX_WAITING,
     signal,
@@ -150,6 +151,14 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
     tally,
   });
   return limiter;
+}
+
+/** Whoever calls without types may give anything. */
+function requireOptions(options: unknown): void {
+  if (typeof options === "object" && options !== null) return;
+  throw new ConfigError(
+    `joinFleet was called with ${String(options)}; it needs options, such as { pool: "payments", rateLimit: { max: 100 }, store: "redis://127.0.0.1:6379" }`,
+  );
 }
 
 function pacingOf({ pacing, division }: FleetSettings, ceiling: Ceiling, time: EpochClock): Pacing {

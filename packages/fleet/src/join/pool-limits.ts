@@ -1,5 +1,6 @@
 import { ConfigError } from "@sluice/core";
 import type { RampOptions } from "@sluice/core";
+import { isPoolStore } from "../settings/fleet-options.ts";
 import { readRateLimit } from "../settings/rate-limit.ts";
 import type { RateLimitBlock } from "../settings/rate-limit.ts";
 import type { PoolStore } from "../store/pool-store.ts";
@@ -18,13 +19,16 @@ const OWN_LIMITS = "";
  * Answers their version.
  *
  * @example
+ * const store = redisStore({ url: "redis://127.0.0.1:6379" });
  * await setPoolLimits(store, "shop/payments", { max: 50 });
+ * await store.close();
  */
 export async function setPoolLimits(
   store: PoolStore,
   pool: string,
   rateLimit: RateLimitBlock,
 ): Promise<number> {
+  requireStore(store);
   readRateLimit(rateLimit);
   const other = ONLY_AT_START.find((key) => rateLimit[key] !== undefined);
   if (other !== undefined)
@@ -38,8 +42,17 @@ export async function setPoolLimits(
  * Takes back what `setPoolLimits` has set: every member returns to the limits that it was started
  * with, at its next sync. Answers the version of this change.
  */
-export function clearPoolLimits(store: PoolStore, pool: string): Promise<number> {
+export async function clearPoolLimits(store: PoolStore, pool: string): Promise<number> {
+  requireStore(store);
   return store.setLimits(pool, OWN_LIMITS);
+}
+
+/** An address is no store here: nobody would close what is made of it. Not shown: it may hold a password. */
+function requireStore(store: unknown): void {
+  if (isPoolStore(store)) return;
+  throw new ConfigError(
+    "store is no store; it must be what redisStore() or new MemoryStore() return",
+  );
 }
 
 /** Reads limits of the whole pool; `own` are those that the member was started with. */

@@ -10,6 +10,12 @@ import type { LedgerTimes, Timing } from "./timing.ts";
 /** The sequence number of a member that has left: later than any that may still be on its way. */
 const LEFT = Number.POSITIVE_INFINITY;
 
+/**
+ * How often ages are refreshed, and the run of the server is looked at while no share grows. Raised, a
+ * failover is noticed later if no share grows; at every sync both would cost Redis a third more.
+ */
+const REFRESH_MS = 1000;
+
 /** From this part of its fair share on, a joiner has arrived: it no longer waits for a hand-over. */
 const ARRIVED = 0.9;
 
@@ -80,7 +86,7 @@ export interface LedgerSync {
   readonly isHeldUnleased: boolean;
   /** What the member would use, in parts. Undefined: not known yet, and taken for its equal share. */
   readonly wanted: number | undefined;
-  /** Its safe share, in parts: told to the first joiner of an empty store before the store has learnt. */
+  /** Its safe share, in parts: told to the first joiner of an empty pool before the store has learnt. */
   readonly safeShare: number;
   /** Whether it is told its safe share at once, whatever is promised to others. */
   readonly startsOnSafeShare: boolean;
@@ -126,6 +132,8 @@ export type RefusalCause = "id-taken" | "pool-full" | "other-timing";
 export class Ledger {
   /** Undefined while nothing is remembered. */
   state: LedgerState | undefined;
+  /** The run of the server in this step. */
+  #runId = "";
 
   /**
    * Begins a step: moves pool time, looks for lost memory, and ends promises that have run out.
@@ -137,7 +145,8 @@ export class Ledger {
     const isNew = known === undefined || isGone;
     const state = isNew ? newState(wallMs, runId, timing) : known;
     this.state = state;
-    this.#advance(state, wallMs, runId);
+    this.#runId = runId;
+    this.#advance(state, wallMs);
     if (state.members > 0 || isSameTiming(state.timing, timing)) return { state, isNew };
     // The last member with the old timing has left.
     this.state = newState(wallMs, runId, timing);
@@ -179,6 +188,7 @@ export class Ledger {
 
     const fair = fairShare(wanted, state.members, state);
     const isNew = known === undefined;
+    if (held < fair) this.#checkRun(state, times);
     const decision = decide({
       held,
       fair,
@@ -186,7 +196,7 @@ export class Ledger {
       wanted: request.wanted ?? PARTS,
       free: PARTS - state.promised,
       returning: returningAt(state),
-      reserved: reservedFrom(state, entry),
+      reserved: reservedFrom(state, entry, held),
       isOverdue: nowMs - heldAtMs > times.overdueMs,
       isNew,
       learning: learningAt(state),
@@ -236,14 +246,21 @@ export class Ledger {
     return rank;
   }
 
-  #advance(state: LedgerState, wallMs: number, runId: string): void {
+  /**
+   * Another run of the server may have older data. Only growth must know of it, so this is called before
+   * a share grows, and otherwise once in `REFRESH_MS`.
+   */
+  #checkRun(state: LedgerState, times: LedgerTimes): void {
+    if (state.runId === this.#runId) return;
+    state.runId = this.#runId;
+    startLearning(state, times);
+  }
+
+  #advance(state: LedgerState, wallMs: number): void {
     const times = ledgerTimes(state.timing);
     state.nowMs += Math.min(Math.max(wallMs - state.wallMs, 0), times.gapMs);
     state.wallMs = wallMs;
-    if (state.runId !== runId) {
-      state.runId = runId;
-      startLearning(state, times);
-    }
+    if (isRefreshDue(state)) this.#checkRun(state, times);
     if (state.entries.size !== state.count) {
       recount(state);
       startLearning(state, times);
@@ -255,6 +272,12 @@ export class Ledger {
     if (sinceMs >= intervalMs)
       state.asked = { sinceMs: nowMs, now: 0, before: sinceMs >= 2 * intervalMs ? 0 : asked.now };
   }
+}
+
+/** Whether everything with an age is to be refreshed in this step; also if the clock was set back. */
+export function isRefreshDue({ wallMs, saved }: LedgerState): boolean {
+  const sinceMs = wallMs - saved.refreshedAtMs;
+  return sinceMs >= REFRESH_MS || sinceMs < 0;
 }
 
 interface Promised {
@@ -323,7 +346,8 @@ function add(state: LedgerState, request: LedgerSync, isNewPool: boolean): Entry
     seenAtMs: state.nowMs,
     ...NOTHING,
     hasArrived: false,
-    safeStart: isJoiner && (isNewPool || startsOnSafeShare) ? safe : "no",
+    // A pool that all have left says no more about running members than an empty store.
+    safeStart: isJoiner && (isNewPool || state.members === 0 || startsOnSafeShare) ? safe : "no",
     lent: 0,
     extra: 0,
   };
@@ -412,9 +436,14 @@ function returningAt({ returning, asked }: LedgerState): number {
   return Math.min(returning, asked.now + asked.before);
 }
 
-/** What is kept for the joiner that waits longest, from all that joined after it. */
-function reservedFrom(state: LedgerState, entry: Entry): number {
-  return isHeadFresh(state) && entry.joinedAtMs > state.head.joinedAtMs ? state.head.need : 0;
+/**
+ * What is kept for the joiner that waits longest: from all that joined after it, and from members that
+ * have their equal share and would only borrow more.
+ */
+function reservedFrom(state: LedgerState, entry: Entry, held: number): number {
+  const { head, members } = state;
+  if (!isHeadFresh(state) || entry.joinedAtMs === head.joinedAtMs) return 0;
+  return entry.joinedAtMs > head.joinedAtMs || held >= equalShare(members) ? head.need : 0;
 }
 
 function isHeadFresh({ nowMs, head, timing }: LedgerState): boolean {

@@ -7,7 +7,7 @@ export const PARTS = 1_000_000_000;
 
 /**
  * Members in the largest pool that a store accepts. 1,000 members that sync every 500 ms cost Redis
- * about 7 % of a core (`npm run bench -- fleet`); a further member is refused.
+ * about 9 % of a core (`npm run bench -- fleet`); a further member is refused.
  */
 export const POOL_MEMBERS_MAX = 1000;
 

@@ -26,7 +26,7 @@ const GAPS_PER_LEASE = 5;
 /** One day. */
 const TIME_MAX_MS = 86_400_000;
 
-/** What follows from a timing, for the store. Lua computes the same in `sync.lua`. */
+/** What follows from a timing, for the store. Lua computes the same in `ledger.lua`. */
 export interface LedgerTimes {
   /** The longest time that may pass between two syncs of a healthy member. */
   readonly gapMs: number;

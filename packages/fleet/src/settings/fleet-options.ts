@@ -161,7 +161,7 @@ function isRedisOptions(value: unknown): value is RedisStoreOptions {
 
 const REDIS_KEYS = ["url", "client", "sentinel", "cluster"];
 
-function isPoolStore(value: unknown): value is PoolStore {
+export function isPoolStore(value: unknown): value is PoolStore {
   if (typeof value !== "object" || value === null) return false;
   return ["sync", "leave", "setLimits", "close"].every(
     (method) => typeof Reflect.get(value, method) === "function",

@@ -1,6 +1,6 @@
 import type { Clock } from "@sluice/core";
 import { systemTimer } from "@sluice/core/system";
-import { Ledger } from "../ledger/ledger.ts";
+import { isRefreshDue, Ledger } from "../ledger/ledger.ts";
 import { reportLevel } from "../ledger/running-level.ts";
 import { checkLeave, checkLimits, checkSync } from "./check-request.ts";
 import type {
@@ -13,9 +13,6 @@ import type {
   SyncReply,
   SyncRequest,
 } from "./pool-store.ts";
-
-/** How often the ages of a level and of limits are refreshed: at every sync would cost Redis a fifth more. */
-const REFRESH_MS = 1000;
 
 /** Limits that are set for a pool without members are kept for one day. */
 export const LIMITS_TTL_MS = 86_400_000;
@@ -109,8 +106,7 @@ export class MemoryStore implements PoolStore {
     if (reply.kind !== "told") return reply;
     const running = reportLevel(state.level, request.level, state.nowMs);
     const saved = request.isFirst ? savedLevel(pool, running, state.members > 1) : undefined;
-    const sinceMs = wallMs - state.saved.refreshedAtMs;
-    const isDue = sinceMs >= REFRESH_MS || sinceMs < 0;
+    const isDue = isRefreshDue(state);
     if (isDue) state.saved.refreshedAtMs = wallMs;
     if (resumeTtlMs > 0 && (isDue || (running !== undefined && running !== state.saved.level))) {
       state.saved.level = running;

@@ -172,6 +172,77 @@ export const VARIANTS: readonly ChurnStory[] = [
     }),
   })),
   {
+    name: "3 → 40 members in four bursts, 4 s apart",
+    goals: { least: 0.65, mean: 0.95, waitS: 3.5 },
+    plan: (random) => ({
+      members: 3,
+      events: joins("j", 37, (i) => 4000 * Math.floor(i / 10) + 200 * random.next()),
+      forMs: 16_000,
+    }),
+  },
+  {
+    name: "redeploy of 20 with a surge of 5: 5 join, and 4 s later 5 old ones leave, every 6 s",
+    goals: { least: 0.75, mean: 0.97, waitS: 2 },
+    plan: (random) => ({
+      members: 20,
+      events: Array.from({ length: 20 }, (_, i) => {
+        const beginMs = 6000 * Math.floor(i / 5);
+        const id = `j${i}`;
+        return [
+          at(beginMs + 300 * random.next(), { do: "join", id }),
+          leave(`m${i}`, beginMs + 4000 + 300 * random.next()),
+        ];
+      }).flat(),
+      forMs: 27_000,
+    }),
+  },
+  {
+    // Eight of twelve leave at once, so that a third is left until the others have synced.
+    name: "autoscaling between 4 and 12 members every 3 s",
+    goals: { least: 0.33, mean: 0.92, waitS: 3.5 },
+    plan: (random) => ({
+      members: 4,
+      events: Array.from({ length: 6 }, (_, round) =>
+        Array.from({ length: 8 }, (__, i) => {
+          const id = `r${round}-${i}`;
+          return [
+            at(6000 * round + 200 * random.next(), { do: "join", id }),
+            leave(id, 6000 * round + 3000 + 200 * random.next()),
+          ];
+        }).flat(),
+      ).flat(),
+      forMs: 36_000,
+    }),
+  },
+  {
+    name: "two crash-loopers that live 3 s and 5 s, beside 4 members and 3 newcomers",
+    goals: { least: 0.5, mean: 0.75, waitS: 5 },
+    plan: () => ({
+      members: 4,
+      events: [
+        ...joins("j", 3, (i) => 5000 + 2000 * i),
+        ...[3000, 5000].flatMap((lifeMs) =>
+          Array.from({ length: 8 }, (_, i) => [
+            at(5000 * i + lifeMs / 2, { do: "join", id: `x${lifeMs}-${i}` }),
+            at(5000 * i + lifeMs / 2 + lifeMs, { do: "crash", name: `x${lifeMs}-${i}` }),
+          ]).flat(),
+        ),
+      ],
+      forMs: 40_000,
+    }),
+  },
+  {
+    name: "2 → 12 members, 2 s apart, that want 3 %, 10 % or everything",
+    goals: { ...STAGGERED, waitS: 3.5 },
+    plan: () => ({
+      members: 2,
+      events: Array.from({ length: 10 }, (_, i) =>
+        at(2000 * i, { do: "join", id: `j${i}`, asksPerSecond: [3, 10, undefined][i % 3] }),
+      ),
+      forMs: 21_000,
+    }),
+  },
+  {
     name: "start of 30 at once, from their first second",
     goals: { least: 1 / 64, wholeS: 7.5 },
     plan: (random) => ({

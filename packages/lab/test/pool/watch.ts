@@ -11,6 +11,7 @@ interface Seen {
   /** Whether its start is promised to be quick: it started in a settled pool and was never paused. */
   isTimed: boolean;
   hasArrived: boolean;
+  hasHadShare: boolean;
   grantedAtMs: number;
   unbackedAtMs: number;
 }
@@ -80,8 +81,10 @@ export class Watch implements ProcessWatcher {
     for (const process of processes) {
       const part = partOf(process);
       const seen = this.#seenOf(process);
-      // What a joiner may use before it has arrived may be a safe share.
-      const isStart = process.member.isJoining && part <= this.#safe + TINY;
+      // What a joiner may use before it has arrived may be a safe share; one that wants less arrives with it.
+      const isFirst = this.#plan.membership.joinOn === "safe-share" && !seen.hasHadShare;
+      const isStart = (process.member.isJoining || isFirst) && part <= this.#safe + TINY;
+      seen.hasHadShare ||= part > 0;
       const isUnbacked = part > 0 && (!process.isPromised || isStart);
       if (isUnbacked) {
         this.#unbacked.set(process, this.#nowMs);
@@ -181,6 +184,7 @@ export class Watch implements ProcessWatcher {
       // A pool that starts cold learns for longer than a lease first.
       isTimed: process.joinedAtMs > 2 * leaseMs,
       hasArrived: false,
+      hasHadShare: false,
       grantedAtMs: Number.NEGATIVE_INFINITY,
       unbackedAtMs: Number.NEGATIVE_INFINITY,
     };

@@ -18,7 +18,7 @@ function keyOf(pool: string, what: string): string {
 
 /** As `sync.lua` has them. */
 export function syncArguments(request: SyncRequest): Argument[] {
-  const { limits, timing } = request;
+  const { limits } = request;
   return [
     request.member,
     request.nonce,
@@ -34,28 +34,31 @@ export function syncArguments(request: SyncRequest): Argument[] {
     limits.version,
     flag(limits.text !== undefined),
     limits.text,
-    timing.syncIntervalMs,
-    timing.leaseMs,
-    timing.staleMs,
-    timing.timeoutMs,
+    timingText(request.timing),
     request.resumeTtlMs,
   ];
 }
 
 /** As `leave.lua` has them. */
 export function leaveArguments(request: LeaveRequest): Argument[] {
-  const { timing } = request;
   return [
     request.member,
     request.nonce,
     request.level,
     request.reason,
-    timing.syncIntervalMs,
-    timing.leaseMs,
-    timing.staleMs,
-    timing.timeoutMs,
+    timingText(request.timing),
     request.resumeTtlMs,
   ];
+}
+
+/** As the header of a pool has it, so that the scripts compare texts. */
+function timingText({
+  syncIntervalMs,
+  leaseMs,
+  staleMs,
+  timeoutMs,
+}: SyncRequest["timing"]): string {
+  return [syncIntervalMs, leaseMs, staleMs, timeoutMs].join(" ");
 }
 
 function flag(is: boolean): number {

@@ -12,7 +12,7 @@ const DEPTH_MAX = 4;
 /** Replies and TLS errors that only a change of settings, of the server or of ours, can end. */
 const PERMANENT: readonly RegExp[] = [
   /\b(?:WRONGPASS|NOAUTH|NOPERM|DENIED)\b/,
-  // A command of many arguments before AUTH: sent without a password that the server wants.
+  // A command of many arguments before AUTH: a server's other words for NOAUTH.
   /unauthenticated (?:multi)?bulk length/,
   // The replies of servers without ACL: before Redis 6, and some that are compatible with Redis.
   /invalid password|without any password configured|no password is set/i,
@@ -21,6 +21,10 @@ const PERMANENT: readonly RegExp[] = [
   /unknown (?:redis )?command|DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode/i,
   /self[- ]signed certificate|unable to verify the first certificate|unable to get (?:local )?issuer certificate|does not match certificate's altnames/i,
 ];
+
+const WITHOUT_PASSWORD = /\bNOAUTH\b|unauthenticated (?:multi)?bulk length/;
+const GIVE_PASSWORD =
+  "; the server wants a password: redis://:password@host, or the option password";
 
 /**
  * The error of the store for whatever a client library has thrown. It has no `cause`: a library's
@@ -31,7 +35,9 @@ export function storeErrorOf(error: unknown, redaction: Redaction): Error {
   const message = messagesOf(error).join(": ").slice(0, READ_MAX);
   const canHeal = !PERMANENT.some((pattern) => pattern.test(message));
   // Hidden first, cut afterwards: a piece that was cut is no longer found.
-  return new StoreError(`Redis: ${redaction.apply(message).slice(0, MESSAGE_MAX)}`, { canHeal });
+  const shown = redaction.apply(message).slice(0, MESSAGE_MAX);
+  const advice = WITHOUT_PASSWORD.test(message) ? GIVE_PASSWORD : "";
+  return new StoreError(`Redis: ${shown}${advice}`, { canHeal });
 }
 
 /** The message of an error and of the errors inside it, each once. */

@@ -39,7 +39,7 @@ export async function openerOf(
   if (isIoredis(loaded)) return () => openIoredis(loaded, target, timeoutMs);
   if (isNodeRedis(loaded)) return () => openNodeRedis(loaded, target, timeoutMs);
   throw new ConfigError(
-    `library is a module without Redis and Cluster, or createClient and createCluster; use that of ${LIBRARY_NAMES.join(", ")}`,
+    `library is a module without Redis and Cluster, or createClient and createCluster; use that of ioredis from 5 on, iovalkey, or redis from 4.6 on`,
   );
 }
 

@@ -23,7 +23,8 @@ const CAUSES: ReadonlySet<string> = new Set<RefusalCause>([
   "pool-full",
   "other-timing",
 ]);
-const FIELDS = 16;
+/** Fields of a share, the text of limits not counted: that may contain spaces, and comes last. */
+const FIELDS = 15;
 
 /** Reads what the sync script has answered. Whatever is not exactly as it should be is refused. */
 export function readSyncReply(reply: unknown, request: SyncRequest): SyncReply {
@@ -31,7 +32,7 @@ export function readSyncReply(reply: unknown, request: SyncRequest): SyncReply {
   const [kind = "", why = ""] = fields;
   if (kind === "late" && fields.length === 1) return { kind };
   if (kind === "refused" && fields.length === 2 && isCause(why)) return { kind, why };
-  if (kind !== "told" || fields.length !== FIELDS) throw nonsense("its fields");
+  if (kind !== "told" || fields.length !== FIELDS + 1) throw nonsense("its fields");
   const [, told = "", renewed = "", reason = "", fair = "", members = "", ...rest] = fields;
   const [learningMs = "", settled = "", rank = "", storeMs = "", run = "", ...found] = rest;
   const [level = "", left = "", version = "", newer = "", text = ""] = found;
@@ -40,6 +41,7 @@ export function readSyncReply(reply: unknown, request: SyncRequest): SyncReply {
   const limitsVersion = whole("the version of the limits", version, 0);
   const isNewer = flag("whether limits follow", newer);
   if (isNewer !== limitsVersion > request.limits.version) throw nonsense("the limits");
+  if (!isNewer && text !== "") throw nonsense("its fields");
   return {
     kind,
     told: whole("the share", told, 0, PARTS),
@@ -76,11 +78,10 @@ function savedOf(level: string, left: string): SavedLevel | undefined {
 }
 
 function fieldsOf(reply: unknown): string[] {
-  if (!Array.isArray(reply)) throw nonsense("its shape");
-  return reply.map((field: unknown) => {
-    if (typeof field !== "string") throw nonsense("its shape");
-    return field;
-  });
+  if (typeof reply !== "string") throw nonsense("its shape");
+  const words = reply.split(" ");
+  if (words.length <= FIELDS) return words;
+  return [...words.slice(0, FIELDS), words.slice(FIELDS).join(" ")];
 }
 
 function isReason(word: string): word is Told["reason"] {

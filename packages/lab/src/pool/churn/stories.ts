@@ -200,9 +200,10 @@ export const CHURN_STORIES: readonly ChurnStory[] = [
     goals: { least: 0.55, mean: 0.9 },
     plan: () => ({
       members: 4,
+      ceiling: 1000,
       events: [
-        at(0, { do: "demand", name: "m0", asksPerSecond: 5 }),
-        at(0, { do: "demand", name: "m1", asksPerSecond: 5 }),
+        at(0, { do: "demand", name: "m0", asksPerSecond: 50 }),
+        at(0, { do: "demand", name: "m1", asksPerSecond: 50 }),
       ],
       forMs: 8000,
     }),
@@ -212,9 +213,10 @@ export const CHURN_STORIES: readonly ChurnStory[] = [
     goals: { least: 0.55, mean: 0.9, wholeS: 4 },
     plan: () => ({
       members: 4,
+      ceiling: 1000,
       events: [
-        at(0, { do: "demand", name: "m0", asksPerSecond: 5 }),
-        at(0, { do: "demand", name: "m1", asksPerSecond: 5 }),
+        at(0, { do: "demand", name: "m0", asksPerSecond: 50 }),
+        at(0, { do: "demand", name: "m1", asksPerSecond: 50 }),
         at(6000, { do: "demand", name: "m0", asksPerSecond: undefined }),
         at(6000, { do: "demand", name: "m1", asksPerSecond: undefined }),
       ],

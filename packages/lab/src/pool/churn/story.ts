@@ -18,6 +18,8 @@ export interface ChurnPlan {
   /** From the beginning of the story to the beginning of what is measured. Default: 0. */
   readonly measureAfterMs?: number;
   readonly membership?: Partial<MemberRules>;
+  /** Tokens per second of the pool. Shares do not depend on it, but demand is whole tokens. Default: 100. */
+  readonly ceiling?: number;
   /** Default: each way takes 0.2 to 4.2 ms. */
   readonly network?: Network;
 }
@@ -45,7 +47,7 @@ export interface ChurnStory {
 /** What a story came to, in the units of its goals. */
 export type ChurnFigures = Readonly<Required<ChurnGoals>>;
 
-/** Tokens per second. Shares do not depend on it; a small one makes a run short. */
+/** Tokens per second, if a story does not say. A small one makes a run short. */
 const CEILING = 100;
 /** By then a pool that started cold is settled: learning takes 6 s, hand-overs 2 s. */
 const SETTLED_MS = 20_000;
@@ -55,7 +57,9 @@ const LOCAL: Network = { wayMs: (random) => 0.2 + 4 * random.next(), isOrdered: 
 /** One run of a story. The phase is the seed of all instants that the story leaves open. */
 export function runStory(story: ChurnStory, phase: number, parts?: SluiceParts): ChurnFigures {
   const random = new SeededRandom(phase);
-  const { members, events, forMs, measureAfterMs = 0, membership, network } = story.plan(random);
+  const plan = story.plan(random);
+  const { members, events, forMs, measureAfterMs = 0, membership, network } = plan;
+  const { ceiling: max = CEILING } = plan;
   const timing = membership?.timing ?? DEFAULT_TIMING;
   const beginMs = members === 0 ? 0 : (SETTLED_MS * timing.leaseMs) / DEFAULT_TIMING.leaseMs;
   const before = joins("m", members, () => random.next() * timing.syncIntervalMs);
@@ -64,7 +68,7 @@ export function runStory(story: ChurnStory, phase: number, parts?: SluiceParts):
   const { figures } = runPool({
     protocol: "sluice",
     rules: {
-      rateLimit: { max: CEILING, min: CEILING, rampUpMs: SECOND_MS, mode: { kind: "relaxed" } },
+      rateLimit: { max, min: max, rampUpMs: SECOND_MS, mode: { kind: "relaxed" } },
       pacing: "smooth",
       division: "rotate",
     },
