@@ -52,8 +52,8 @@
 #ifndef SAFE
 #define SAFE 0         /* safe share in parts; used by SAFE_ON_EMPTY, SAFE_ON_JOIN and SAFE_ON_LOSS */
 #endif
-#ifndef STRAY_LIFE
-#define STRAY_LIFE 255 /* a delayed request is lost after this many ticks; 255: it may arrive at any time */
+#ifndef DELAYED_LIFE
+#define DELAYED_LIFE 255 /* a delayed request is lost after this many ticks; 255: it may arrive at any time */
 #endif
 
 /* ---- bounds that are asserted. Without SUM_MAX the bound is the ceiling plus the stated overshoot -- */
@@ -71,7 +71,7 @@
 #endif
 
 #define CEILING 12     /* divisible by 1, 2, 3 and 4, so that equal shares are whole */
-#define NOBODY 255     /* owner of an entry that does not exist */
+#define NO_OWNER 255     /* owner of an entry that does not exist */
 
 /* answers of the store */
 #define NONE 0
@@ -122,14 +122,14 @@ bit overdraws[MEMBERS];                     /* not protocol: its safe share is n
 byte reply[MEMBERS], replyShare[MEMBERS], replyAge[MEMBERS]; bit replyRenewed[MEMBERS];
 /* request or superseded reply that the network still delivers some day */
 #ifdef CAN_DELAY
-byte stray[MEMBERS];                        /* 0 nothing, 1 request, 2 reply to a superseded request */
+byte delayed[MEMBERS];                        /* 0 nothing, 1 request, 2 reply to a superseded request */
 byte strayHeld[MEMBERS], strayNonce[MEMBERS], strayAge[MEMBERS];
 bit strayNewest[MEMBERS];                   /* the member has sent no newer request since */
 bit strayUnleased[MEMBERS], strayRenewed[MEMBERS];
 #endif
 
 /* ---- store ------------------------------------------------------------------------------------ */
-byte owner[BANKS * MEMBERS];                /* nonce of the process, or NOBODY */
+byte owner[BANKS * MEMBERS];                /* nonce of the process, or NO_OWNER */
 bit left[BANKS * MEMBERS];                  /* tombstone */
 byte promise[BANKS * MEMBERS], promiseAge[BANKS * MEMBERS];
 byte told[BANKS * MEMBERS], toldAge[BANKS * MEMBERS];
@@ -137,7 +137,7 @@ byte seenAge[BANKS * MEMBERS];
 byte count[BANKS], frozen[BANKS], recordRun[BANKS]; bit isEmpty[BANKS];   /* the pool's record */
 byte serverRun[BANKS], lastRun;             /* run id of the server process that answers */
 #ifdef CAN_DELAY
-bit passed[BANKS * MEMBERS];                /* its sequence number is higher than that of the stray */
+bit passed[BANKS * MEMBERS];                /* its sequence number is higher than that of the delayed */
 #endif
 #ifdef CAN_FAILOVER
 bit hasCopy;
@@ -178,7 +178,7 @@ inline setPromise(entry, amount, amountAge, toldAmount, toldAmountAge) {
   told[entry] = toldAmount; toldAge[entry] = (amount > 0 -> toldAmountAge : 0)
 }
 inline eraseEntry(entry) {
-  owner[entry] = NOBODY; left[entry] = 0; setPromise(entry, 0, 0, 0, 0); seenAge[entry] = 0;
+  owner[entry] = NO_OWNER; left[entry] = 0; setPromise(entry, 0, 0, 0, 0); seenAge[entry] = 0;
 #ifdef CAN_DELAY
   passed[entry] = 0;
 #endif
@@ -193,7 +193,7 @@ inline openStore(b) {
 #endif
      :: else fi;
   n = 0; j = 0;
-  do :: j < MEMBERS -> n = n + (owner[b * MEMBERS + j] != NOBODY -> 1 : 0); j++ :: else -> break od;
+  do :: j < MEMBERS -> n = n + (owner[b * MEMBERS + j] != NO_OWNER -> 1 : 0); j++ :: else -> break od;
   if :: n != count[b] -> count[b] = n;
 #ifndef NO_COUNT_CHECK
         freeze(b)
@@ -203,11 +203,11 @@ inline openStore(b) {
   do
   :: j < MEMBERS ->
      e = b * MEMBERS + j;
-     if :: owner[e] != NOBODY && promise[e] > 0 && promiseAge[e] > STALE ->
+     if :: owner[e] != NO_OWNER && promise[e] > 0 && promiseAge[e] > STALE ->
            if :: toldAge[e] < promiseAge[e] && toldAge[e] <= STALE -> setPromise(e, told[e], toldAge[e], told[e], toldAge[e])
               :: else -> setPromise(e, 0, 0, 0, 0) fi
         :: else fi;
-     if :: owner[e] != NOBODY && promise[e] == 0 && seenAge[e] > (left[e] -> STALE : NOTHING) -> eraseEntry(e); count[b]--
+     if :: owner[e] != NO_OWNER && promise[e] == 0 && seenAge[e] > (left[e] -> STALE : NOTHING) -> eraseEntry(e); count[b]--
         :: else fi;
      j++
   :: else -> break
@@ -229,12 +229,12 @@ inline checkRun(b) {
 inline execute(b, id, nonce, isStray) {
   openStore(b);
   e = b * MEMBERS + id;
-  if :: owner[e] != NOBODY && left[e] && owner[e] != nonce -> eraseEntry(e); count[b]-- :: else fi;
+  if :: owner[e] != NO_OWNER && left[e] && owner[e] != nonce -> eraseEntry(e); count[b]-- :: else fi;
 #ifdef NO_NONCE
-  if :: owner[e] != NOBODY -> owner[e] = nonce :: else fi;
+  if :: owner[e] != NO_OWNER -> owner[e] = nonce :: else fi;
 #endif
   if
-  :: owner[e] != NOBODY && owner[e] != nonce -> answer = REFUSED
+  :: owner[e] != NO_OWNER && owner[e] != nonce -> answer = REFUSED
 #ifdef CAN_DELAY
 #ifdef NO_SEQUENCE
   :: owner[e] == nonce && left[e] -> answer = LATE
@@ -243,7 +243,7 @@ inline execute(b, id, nonce, isStray) {
 #endif
 #endif
   :: else ->
-     isNew = (owner[e] == NOBODY);
+     isNew = (owner[e] == NO_OWNER);
      if :: isNew -> owner[e] = nonce; count[b]++ :: else fi;
      if :: held > promise[e] ->
            heldAge = 0;
@@ -263,7 +263,7 @@ inline execute(b, id, nonce, isStray) {
 #endif
      j = 0;
      do :: j < MEMBERS ->
-           if :: owner[b * MEMBERS + j] != NOBODY && !left[b * MEMBERS + j] -> n++; sum = sum + promise[b * MEMBERS + j] :: else fi; j++
+           if :: owner[b * MEMBERS + j] != NO_OWNER && !left[b * MEMBERS + j] -> n++; sum = sum + promise[b * MEMBERS + j] :: else fi; j++
         :: else -> break od;
      j = 0;
      fair = CEILING / n;
@@ -328,8 +328,8 @@ inline sync(k) {
   printf("@ m%d syncs\n", k);
 #ifdef CAN_DELAY
 #ifdef ACCEPT_SUPERSEDED
-  if :: reply[k] == TOLD && stray[k] == 0 ->
-        stray[k] = 2; strayHeld[k] = replyShare[k]; strayRenewed[k] = replyRenewed[k]; strayAge[k] = replyAge[k]; strayNonce[k] = NONCE(k)
+  if :: reply[k] == TOLD && delayed[k] == 0 ->
+        delayed[k] = 2; strayHeld[k] = replyShare[k]; strayRenewed[k] = replyRenewed[k]; strayAge[k] = replyAge[k]; strayNonce[k] = NONCE(k)
      :: else fi;
 #endif
   strayNewest[k] = 0;
@@ -453,12 +453,12 @@ inline storeEvent() { event(); losses-- }
   :: d_step { paused[k] -> disturb(); printf("@ m%d resumes\n", k); paused[k] = 0 }
 #define IS_CUT(k) :: d_step { events > 0 && on[k] && !cutOff[k] -> event(); printf("@ m%d is CUT OFF from the store\n", k); cutOff[k] = 1; dropReply(k) } \
   :: d_step { cutOff[k] -> disturb(); printf("@ m%d reaches the store again\n", k); cutOff[k] = 0 }
-#define IS_LOST(k) :: d_step { events > 0 && losses > 0 && owner[k] != NOBODY -> storeEvent(); printf("@ the store LOSES entry %d\n", k); eraseEntry(k) }
+#define IS_LOST(k) :: d_step { events > 0 && losses > 0 && owner[k] != NO_OWNER -> storeEvent(); printf("@ the store LOSES entry %d\n", k); eraseEntry(k) }
 #ifdef CAN_SPLIT
 #define MOVES(k) :: d_step { isSplit && !moved[k] -> disturb(); printf("@ m%d talks to the second master from now on\n", k); moved[k] = 1 }
 #endif
 
-/* A nonce matters only if an entry, a copy of an entry or a stray may still carry the previous one. */
+/* A nonce matters only if an entry, a copy of an entry or a delayed may still carry the previous one. */
 #if defined(CAN_LEAVE) || defined(CAN_KILL)
 #define WAS_USED(k) wasUsed[k]
 bit wasUsed[MEMBERS];
@@ -471,11 +471,11 @@ bit wasUsed[MEMBERS];
 #ifdef CAN_DELAY
 /* The request leaves member k and stays in the network; a later request may overtake it. */
 #define DELAYS(k) \
-  :: d_step { events > 0 && HEALTHY(k) && !synced[k] && (reply[k] == NONE || replyAge[k] > 0) && stray[k] == 0 -> \
+  :: d_step { events > 0 && HEALTHY(k) && !synced[k] && (reply[k] == NONE || replyAge[k] > 0) && delayed[k] == 0 -> \
        event(); printf("@ m%d sends a request that is DELAYED\n", k); prepare(k); \
-       stray[k] = 1; strayHeld[k] = held; strayUnleased[k] = isUnleased; strayNonce[k] = NONCE(k); strayNewest[k] = 1; strayAge[k] = 0; \
+       delayed[k] = 1; strayHeld[k] = held; strayUnleased[k] = isUnleased; strayNonce[k] = NONCE(k); strayNewest[k] = 1; strayAge[k] = 0; \
        FORGET_PASSED(k); endSync(); measure(); endMeasure() } \
-  :: d_step { stray[k] == 1 -> printf("@ the delayed request of m%d arrives\n", k); \
+  :: d_step { delayed[k] == 1 -> printf("@ the delayed request of m%d arrives\n", k); \
        held = strayHeld[k]; isUnleased = strayUnleased[k]; \
        execute(BANK(k), ID(k), strayNonce[k], true); \
        STRAY_DISTURBS; \
@@ -489,7 +489,7 @@ bit wasUsed[MEMBERS];
 #else
 #define STRAY_DISTURBS if :: answer == TOLD -> disturb() :: else fi
 #endif
-inline dropStray(k) { stray[k] = 0; strayHeld[k] = 0; strayUnleased[k] = 0; strayRenewed[k] = 0; strayNonce[k] = 0; strayAge[k] = 0; strayNewest[k] = 0 }
+inline dropStray(k) { delayed[k] = 0; strayHeld[k] = 0; strayUnleased[k] = 0; strayRenewed[k] = 0; strayNonce[k] = 0; strayAge[k] = 0; strayNewest[k] = 0 }
 #if BANKS == 2
 #define FORGET_PASSED(k) passed[ID(k)] = 0; passed[MEMBERS + ID(k)] = 0
 #else
@@ -497,8 +497,8 @@ inline dropStray(k) { stray[k] = 0; strayHeld[k] = 0; strayUnleased[k] = 0; stra
 #endif
 #ifdef ACCEPT_SUPERSEDED
 #define KEEP_OR_DROP_STRAY(k) if :: answer == TOLD && on[k] && strayNonce[k] == NONCE(k) -> \
-    stray[k] = 2; strayHeld[k] = tell; strayRenewed[k] = renewed; strayUnleased[k] = 0 :: else -> dropStray(k) fi
-#define OLD_REPLY(k) :: d_step { stray[k] == 2 && HEALTHY(k) && strayNonce[k] == NONCE(k) -> printf("@ m%d accepts the reply to a superseded request\n", k); \
+    delayed[k] = 2; strayHeld[k] = tell; strayRenewed[k] = renewed; strayUnleased[k] = 0 :: else -> dropStray(k) fi
+#define OLD_REPLY(k) :: d_step { delayed[k] == 2 && HEALTHY(k) && strayNonce[k] == NONCE(k) -> printf("@ m%d accepts the reply to a superseded request\n", k); \
     handle(k, TOLD, strayHeld[k], strayRenewed[k], strayAge[k]); dropStray(k); measure(); endMeasure() }
 #else
 #define KEEP_OR_DROP_STRAY(k) dropStray(k)
@@ -525,7 +525,7 @@ inline ageStore(b, by) {
   j = 0;
   do :: j < MEMBERS ->
         e = b * MEMBERS + j;
-        if :: owner[e] != NOBODY ->
+        if :: owner[e] != NO_OWNER ->
               if :: promise[e] > 0 -> grow(promiseAge[e], by, STALE + 1); grow(toldAge[e], by, STALE + 1) :: else fi;
               if :: left[e] -> grow(seenAge[e], by, STALE + 1) :: else -> grow(seenAge[e], by, NOTHING + 1) fi
            :: else fi;
@@ -545,8 +545,8 @@ inline ageMembers() {
         if :: moreLease[j] == 1 -> moreLease[j] = 0; more[j] = 0 :: moreLease[j] > 1 -> moreLease[j]-- :: else fi;
 #endif
 #ifdef CAN_DELAY
-        if :: stray[j] > 0 -> grow(strayAge[j], 1, (STRAY_LIFE < 255 -> STRAY_LIFE : LEASE));
-              if :: strayAge[j] == STRAY_LIFE -> dropStray(j) :: else fi
+        if :: delayed[j] > 0 -> grow(strayAge[j], 1, (DELAYED_LIFE < 255 -> DELAYED_LIFE : LEASE));
+              if :: strayAge[j] == DELAYED_LIFE -> dropStray(j) :: else fi
            :: else fi;
 #endif
         j++

@@ -179,9 +179,9 @@ breaks sum "a reply is accepted although the reported lease has ended" -DNO_LAPS
 breaks sum "lease counted from the receipt" -DLEASE_FROM_RECEIPT -DREPLY_DELAY=2 -DCAN_JOIN -DCAN_PAUSE
 scenario holds ledger "an unleased report is no evidence: settles within 3" -DSETTLE_MAX=3 "${safe[@]}" -DSAFE_ON_LOSS -DCAN_JOIN -DCAN_CUT
 breaks quiet "an unleased report taken as evidence: settles later" -DSETTLE_MAX=3 -DUNLEASED_IS_EVIDENCE "${safe[@]}" -DSAFE_ON_LOSS -DCAN_JOIN -DCAN_CUT
-stray=(-DCAN_DELAY -DCAN_JOIN -DCAN_LEAVE -DSTRAYS_ARE_QUIET -DSTRAY_LIFE=3 -DSETTLE_MAX=4)
-scenario holds ledger "tombstone: a request after the leave disturbs nothing" "${stray[@]}"
-breaks quiet "no tombstone: a request after the leave disturbs the pool" -DNO_TOMBSTONE "${stray[@]}"
+delayed=(-DCAN_DELAY -DCAN_JOIN -DCAN_LEAVE -DSTRAYS_ARE_QUIET -DDELAYED_LIFE=3 -DSETTLE_MAX=4)
+scenario holds ledger "tombstone: a request after the leave disturbs nothing" "${delayed[@]}"
+breaks quiet "no tombstone: a request after the leave disturbs the pool" -DNO_TOMBSTONE "${delayed[@]}"
 
 heading "known to exceed the ceiling, not covered by the protocol"
 breaks sum "split brain" -DCAN_SPLIT -DCAN_JOIN

@@ -57,7 +57,7 @@ export async function enterPool(entering: Entering): Promise<void> {
       warn(`the store of pool ${pool} has not answered yet${whyOf(lastError)}; still trying`);
   }
   if (failure === undefined && over.signal.aborted) return;
-  // Why it failed matters more than that the store cannot be told.
+  // Reports why joining failed; an error of the final `leave` is dropped.
   await limiter.leave().catch(() => {});
   if (failure !== undefined) throw failure;
   signal?.throwIfAborted();

@@ -13,7 +13,7 @@ export interface Situation {
   readonly held: number;
   readonly fair: number;
   readonly wanted: number;
-  /** What is promised to nobody: PARTS − Σ promised. Negative while the pool is over-committed. */
+  /** Free parts: PARTS − Σ promised. Negative while the pool is over-committed. */
   readonly free: number;
   /** Parts that were asked back within the last two syncs and are not yet released. */
   readonly returning: number;
@@ -54,7 +54,7 @@ export function decide(situation: Situation): Decision {
 function roomToAsk({ held, wanted, free, returning, isOverdue, learning }: Situation): number {
   // What is released now cannot be handed over before learning ends.
   if (learning === "all") return Math.max(0, -free);
-  // Parts that the member does not want serve nobody while it holds them.
+  // Parts that the member does not want lie idle while it holds them.
   if (isOverdue || held > wanted) return PARTS;
   const idle = Math.max(0, free) + returning;
   return Math.floor(Math.max(0, IDLE_MAX - idle) + Math.max(0, -free));

@@ -34,7 +34,7 @@ interface Entry {
   hasArrived: boolean;
   /**
    * Whether the member may use its safe share until it has arrived: `free`, as far as it is promised to
-   * no other member, from its second sync on; or `at-once`, whatever is promised.
+   * no other member, from its second sync on; or `at-once`, even if others were promised all of it.
    */
   safeStart: "no" | "free" | "at-once";
   /** Its demand, see `fairShare`. */
@@ -88,7 +88,7 @@ export interface LedgerSync {
   readonly wanted: number | undefined;
   /** Its safe share, in parts: told to the first joiner of an empty pool before the store has learnt. */
   readonly safeShare: number;
-  /** Whether it is told its safe share at once, whatever is promised to others. */
+  /** Whether it is told its safe share at once, even if others were promised all of it. */
   readonly startsOnSafeShare: boolean;
   /** Whether it has not read any reply yet. */
   readonly isFirst: boolean;
@@ -120,7 +120,7 @@ export type RefusalCause = "id-taken" | "pool-full" | "other-timing";
 
 /**
  * The ledger of promises of one pool. It remembers for every member the most that this member may be
- * using, and tells no member more than what is promised to nobody. A share that is asked back stays
+ * using, and tells no member more than the free parts. A share that is asked back stays
  * promised until its holder has reported its release or its lease has ended. So the shares in use
  * never exceed the ceiling, and no share shrinks before another member can take it over.
  *
@@ -295,7 +295,7 @@ function newState(wallMs: number, runId: string, timing: Timing): LedgerState {
     runId,
     wallMs,
     nowMs: 0,
-    // What is empty may have been lost.
+    // An empty store may have lost its entries.
     learningUntilMs: ledgerTimes(timing).learningMs,
     changedAtMs: 0,
     count: 0,

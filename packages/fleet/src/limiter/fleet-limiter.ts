@@ -120,7 +120,7 @@ export class FleetLimiter {
     return this.#pacing.countMax;
   }
 
-  /** What the limiter is at now. Reading it counts as no call and moves no ramp. */
+  /** The figures of this instant. Reading it counts as no call and moves no ramp. */
   state(): FleetState {
     return stateOf(this.#options, this.#queue, this.#grants.isClosed);
   }

@@ -25,7 +25,7 @@ export interface MembershipState {
   readonly limitsVersion: number;
 }
 
-/** What a limiter is at now. Reading it counts as no call and moves no ramp. */
+/** The figures of this instant. Reading it counts as no call and moves no ramp. */
 export interface FleetState {
   readonly pool: string;
   /** Undefined where there is no store. */

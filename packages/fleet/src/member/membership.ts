@@ -257,7 +257,7 @@ function isWithoutStore({ standing, isFailing, lease }: State): boolean {
   return standing === "lost" || (isFailing && lease.untilMs > Number.NEGATIVE_INFINITY);
 }
 
-/** What a refused member holds belongs to another process, or to nobody. */
+/** A refused member's share belongs to another process or is free. */
 function refused(before: State): State {
   return {
     ...before,

@@ -38,7 +38,7 @@ export interface PoolMemberOptions {
   readonly readLimits: (text: string) => RampOptions;
 }
 
-/** What a pool member tells and asks the limiter and whoever observes it. */
+/** What a pool member tells and asks the limiter and its observers. */
 export interface PoolMemberObserver {
   readonly tally: Tally;
   onEvent(event: FleetEvent): void;

@@ -10,7 +10,7 @@ import type {
 import { Membership } from "./membership.ts";
 import type { MemberRules, MembershipChange } from "./membership.ts";
 
-/** Who a member is. */
+/** The identity of a member: pool, id and nonce. */
 export interface Identity {
   readonly pool: string;
   readonly member: string;

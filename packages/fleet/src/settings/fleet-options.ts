@@ -78,7 +78,7 @@ export interface FleetSettings {
   readonly division: Division;
   readonly pacing: PacingName;
   readonly membership: MemberRules;
-  /** What may not be meant, that of the block included. */
+  /** Warnings about settings that are probably not intended, those of the block included. */
   readonly warnings: readonly string[];
 }
 
@@ -104,7 +104,7 @@ const REPLICAS_MAX = 1_000_000;
 /** Options that mean nothing without a store. */
 const OF_A_STORE = ["onStoreLoss", "joinOn", "maxMembers", "timing"] as const;
 
-/** Reads what a member is started with; contradictions are refused, doubts are told. */
+/** Reads what a member is started with; contradictions are refused, doubtful settings add a warning. */
 export function readFleetOptions(
   options: unknown,
   { where = "", readSecret }: { readonly where?: string; readonly readSecret?: ReadSecret } = {},

@@ -9,7 +9,7 @@ export type RawBlock = Readonly<Record<string, unknown>>;
  * before any default is filled in, to be read as one. Undefined if neither is there.
  *
  * The fields of a mode are inherited by the same mode; another mode starts from its defaults. A
- * store is inherited whole: parts of two would make a third that nobody wrote.
+ * store is inherited whole: a mix of two stores would be one that no block describes.
  */
 export function inheritRateLimit(parent: unknown, child: unknown): RawBlock | undefined {
   const outer = blockOf(parent, "the outer rateLimit");

@@ -31,7 +31,7 @@ export interface RateLimitSettings {
   readonly ramp: RampOptions;
   readonly resume: ResumeSettings;
   readonly store: StoreSettings | undefined;
-  /** What may not be meant. */
+  /** Warnings about settings that are probably not intended. */
   readonly warnings: readonly string[];
 }
 

@@ -50,7 +50,7 @@ function checkWho({ pool, member, nonce }: SyncRequest | LeaveRequest): void {
 
 const LEAVE_REASONS: ReadonlySet<string> = new Set<LeaveReason>(["redeploy", "pause"]);
 
-/** A word that no store knows would be read by who comes next. */
+/** An unknown word would be stored and read by the next member. */
 export function requireLeaveReason(reason: LeaveReason): void {
   if (LEAVE_REASONS.has(reason)) return;
   throw new ConfigError(`the reason to leave is ${reason}; it must be redeploy or pause`);

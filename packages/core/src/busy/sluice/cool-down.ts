@@ -67,7 +67,7 @@ export class ClimbCost {
     if (this.#untilMs === Infinity) this.#untilMs = nowMs + AFTERMATH_MS;
   }
 
-  /** `randomRatio` of all answers are busy whatever is sent, and cost nothing. */
+  /** `randomRatio`: the part of answers that is busy at any rate; it costs nothing. */
   onAnswer(sentAtMs: number, isBusy: boolean, randomRatio: number): void {
     if (sentAtMs < this.#fromMs || sentAtMs >= this.#untilMs) return;
     this.#busy = Math.max(0, this.#busy + (isBusy ? 1 : 0) - randomRatio);

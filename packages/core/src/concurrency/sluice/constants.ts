@@ -124,7 +124,7 @@ export const BASELINE_DIFFERS = 3;
 export const BASELINE_AGE_MS = 10_000;
 /**
  * Round trips this many times the baseline in a drained window: the peer has become slower, and no
- * queue is the cause. Raised, it is found later; lowered, a rest of the queue passes for it. Tuned.
+ * queue is the cause. Raised, it is found later; lowered, what is left of the queue is taken for a slower peer. Tuned.
  */
 export const SLOWER = 1.5;
 /** Fraction of the limit before the drain that is kept then: most of what was cut was no queue. */

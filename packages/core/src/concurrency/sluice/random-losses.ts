@@ -34,7 +34,7 @@ export class RandomLosses {
   #servedSinceCut = 0;
   #lossesSinceCut = 0;
 
-  /** Whether random losses are so many that a single one says nothing. */
+  /** Whether random losses are frequent enough that a single loss carries no information. */
   get areMany(): boolean {
     return this.#tolerated >= 2 * RANDOM_LOSSES;
   }

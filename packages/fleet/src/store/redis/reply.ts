@@ -26,7 +26,7 @@ const CAUSES: ReadonlySet<string> = new Set<RefusalCause>([
 /** Fields of a share, the text of limits not counted: that may contain spaces, and comes last. */
 const FIELDS = 15;
 
-/** Reads what the sync script has answered. Whatever is not exactly as it should be is refused. */
+/** Reads what the sync script has answered. Any other form is refused. */
 export function readSyncReply(reply: unknown, request: SyncRequest): SyncReply {
   const fields = fieldsOf(reply);
   const [kind = "", why = ""] = fields;
