@@ -13,7 +13,6 @@ import { createTokenAuthenticator } from "./auth/token-authenticator.ts";
 import type { TokenAuthenticator, TokenAuthenticatorOptions } from "./auth/token-authenticator.ts";
 import { Broker } from "./broker/broker.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
-import { SchemaRegistry } from "./schema/schema-registry.ts";
 import { connectionLimits } from "./server/connection-limits.ts";
 import type { ConnectionLimits } from "./server/connection-limits.ts";
 import { FlushTurns } from "./server/flush-turns.ts";
@@ -151,7 +150,7 @@ export async function startBroker(
   const shared = {
     ...world,
     broker,
-    schemas: new SchemaRegistry(),
+    schemas: broker.schemas,
     turns: new FlushTurns(world.nextTurn),
     authenticator,
     onClosed: unharmedBy(onClosed),

@@ -1,5 +1,6 @@
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
+import { SchemaRegistry } from "../schema/schema-registry.ts";
 import type { BrokerStore } from "../storage/store/broker-store.ts";
 import { Turns } from "../storage/turns.ts";
 import type { ConsumerHandle, ConsumerRequest } from "../topic/consumer-handle.ts";
@@ -29,6 +30,7 @@ export interface BrokerDependencies {
  * tell the client. A topic whose storage fails stops; the others go on.
  */
 export class Broker {
+  readonly schemas: SchemaRegistry;
   readonly #store: BrokerStore;
   readonly #timer: Timer;
   readonly #settings: ResolvedSettings;
@@ -43,6 +45,7 @@ export class Broker {
   constructor(dependencies: BrokerDependencies, settings: BrokerSettings = {}) {
     const { store, timer, wallClock, random, nextTurn } = dependencies;
     this.#store = store;
+    this.schemas = new SchemaRegistry(store.schemas);
     this.#timer = timer;
     this.#settings = resolveSettings(settings);
     const names = new NameMaker(random);
@@ -103,6 +106,8 @@ export class Broker {
     const count = this.partitionsOf(topic);
     if (count === 0) {
       await this.#topics.delete(name, options);
+      // A partition shares the schema of its topic.
+      if (name.partition === undefined) await this.schemas.delete(topic);
       return;
     }
     for (let index = 0; index < count; index++) {
@@ -110,6 +115,7 @@ export class Broker {
       if (this.#topics.has(partition)) await this.#topics.delete(partition, options);
     }
     await orRefusal(this.#store.removePartitionCount(name.full));
+    await this.schemas.delete(topic);
   }
 
   /** Of the topics that are open. */

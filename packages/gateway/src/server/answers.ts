@@ -24,12 +24,12 @@ export async function answerTo(
       return { about, names: names.filter((name) => isOfMode(name, question.mode)) };
     }
     case "schema": {
-      const stored = schemas.get(question.topic, question.version);
+      const stored = await schemas.get(question.topic, question.version);
       if (stored !== undefined) return { about, ...stored };
       throw new RefusalError("TopicNotFound", "the topic has no such schema");
     }
     case "newSchema":
-      return { about, version: schemas.put(question.topic, question.schema) };
+      return { about, version: await schemas.put(question.topic, question.schema) };
     case "lastMessageId": {
       const { partition } = question.consumer;
       const entry = await openOr(handle).lastEntry();

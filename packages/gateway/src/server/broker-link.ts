@@ -150,7 +150,7 @@ export class BrokerLink {
       });
       this.#producers.set(producer, handle);
       const schemaVersion =
-        schema === undefined ? undefined : this.#side.schemas.put(topic, schema);
+        schema === undefined ? undefined : await this.#side.schemas.put(topic, schema);
       this.#report(
         this.#session.producerOpened(producer, {
           name: handle.name,

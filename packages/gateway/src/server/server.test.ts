@@ -10,6 +10,7 @@ import { HeldStore } from "../../test/held-store.ts";
 import { frameBytes, RawClient } from "../../test/raw-client.ts";
 import { entryOf } from "../../test/session-driver.ts";
 import { Broker } from "../broker/broker.ts";
+import { MemorySchemaStore } from "../storage/schema/memory-schema-store.ts";
 import { SchemaRegistry } from "../schema/schema-registry.ts";
 import { sessionLimits } from "../session/limits.ts";
 import { connectionLimits } from "./connection-limits.ts";
@@ -33,7 +34,7 @@ async function startHeld(options: { pendingSendsMax?: number; publishBytesMax?: 
   const shared = {
     ...world,
     broker,
-    schemas: new SchemaRegistry(),
+    schemas: new SchemaRegistry(new MemorySchemaStore()),
     turns: new FlushTurns(nextTurn),
     authenticator: undefined,
     onClosed: () => {},

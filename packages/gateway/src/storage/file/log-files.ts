@@ -10,6 +10,7 @@ export interface LogFiles {
   list(folder: string): Promise<readonly string[]>;
   /** Makes a folder and those above it that are missing, durably. */
   makeFolder(path: string): Promise<void>;
+  /** Of a file, or of a folder with all that is in it. */
   rename(from: string, to: string): Promise<void>;
   /** Removes a file; one that is not there is removed already. */
   remove(path: string): Promise<void>;

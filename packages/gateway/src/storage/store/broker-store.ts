@@ -1,5 +1,6 @@
 import { requireWhole } from "@sluice/core/internal";
 import type { DocumentStore } from "../document/document-store.ts";
+import type { SchemaStore } from "../schema/schema-store.ts";
 import type { TopicLog } from "../log/topic-log.ts";
 
 /** One topic while it is open. */
@@ -16,6 +17,9 @@ export interface StoredTopic {
 export interface BrokerStore {
   /** Of the broker itself, e.g. policies. The store closes them. */
   readonly documents: DocumentStore;
+
+  /** Of topics, also of those that store nothing else. The store closes them. */
+  readonly schemas: SchemaStore;
 
   /** Names of the topics that are stored, partitions included, in no order. */
   topics(): readonly string[];

@@ -7,6 +7,9 @@ import type { DocumentStore } from "../document/document-store.ts";
 import { FileDocumentStore } from "../document/file-document-store.ts";
 import { FileTopicLog } from "../log/file-topic-log.ts";
 import type { FileLogWorld, FileTopicLogOptions } from "../log/file-topic-log.ts";
+import { FileSchemaStore } from "../schema/file-schema-store.ts";
+import type { SchemaStore } from "../schema/schema-store.ts";
+import { isGone, removeAtOnce } from "../file/gone-folder.ts";
 import { lockFolder, nodeProcesses } from "./folder-lock.ts";
 import type { FolderLock } from "./folder-lock.ts";
 import type { LogFiles } from "../file/log-files.ts";
@@ -38,15 +41,13 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 const NAME_FILE = "name";
 const PARTITIONS_FILE = "partitions";
 
-/** Ends the name of a folder whose topic is removed, until its files are. */
-const GONE = ".gone";
-
 /**
  * A folder with everything of one broker: `topics/`, a folder each, the number of partitions of
  * those that have any, and a lock that keeps a second process out.
  */
 export class FileBrokerStore implements BrokerStore {
   readonly documents: DocumentStore;
+  readonly schemas: SchemaStore;
   readonly #world: FileLogWorld;
   readonly #root: string;
   readonly #logOptions: FileTopicLogOptions;
@@ -70,7 +71,11 @@ export class FileBrokerStore implements BrokerStore {
       readonly lock: FolderLock;
       readonly logOptions: FileTopicLogOptions;
     },
-    found: { readonly topics: Set<string>; readonly partitionCounts: Map<string, number> },
+    found: {
+      readonly topics: Set<string>;
+      readonly partitionCounts: Map<string, number>;
+      readonly schemas: SchemaStore;
+    },
   ) {
     this.#world = world;
     this.#root = root;
@@ -78,6 +83,7 @@ export class FileBrokerStore implements BrokerStore {
     this.#logOptions = logOptions;
     this.#topics = found.topics;
     this.#partitionCounts = found.partitionCounts;
+    this.schemas = found.schemas;
     this.documents = new FileDocumentStore(world.files, {
       folder: `${root}/documents`,
       ending: ".document",
@@ -96,7 +102,9 @@ export class FileBrokerStore implements BrokerStore {
     try {
       const topics = await findTopics(files, root);
       const partitionCounts = await findPartitionCounts(files, root);
-      return new FileBrokerStore(world, { root, lock, logOptions }, { topics, partitionCounts });
+      const schemas = await FileSchemaStore.open(files, `${root}/schemas`);
+      const found = { topics, partitionCounts, schemas };
+      return new FileBrokerStore(world, { root, lock, logOptions }, found);
     } catch (error) {
       await lock.release();
       throw error;
@@ -161,7 +169,7 @@ export class FileBrokerStore implements BrokerStore {
       opened.flatMap((topic) => (topic.status === "fulfilled" ? (topic.value?.close() ?? []) : [])),
     );
     await this.#changes.idle();
-    await this.documents.close();
+    await Promise.all([this.documents.close(), this.schemas.close()]);
     await this.#lock.release();
     for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason;
   }
@@ -194,12 +202,8 @@ export class FileBrokerStore implements BrokerStore {
 
   /** In one step, before any of its files goes: a crash leaves a whole topic or none. */
   async #removeTopic(name: string): Promise<undefined> {
-    const { files } = this.#world;
-    const folder = this.#folderOf(name);
-    await files.rename(folder, `${folder}${GONE}`);
-    await files.syncFolder(topicsFolder(this.#root));
+    await removeAtOnce(this.#world.files, topicsFolder(this.#root), fileNameOf(name));
     this.#topics.delete(name);
-    await files.removeFolder(`${folder}${GONE}`);
   }
 
   /** What others see changes once it is durable. */
@@ -233,7 +237,7 @@ async function findTopics(files: LogFiles, root: string): Promise<Set<string>> {
   const topics = new Set<string>();
   for (const folderName of await files.list(topicsFolder(root))) {
     const folder = `${topicsFolder(root)}/${folderName}`;
-    const inside = folderName.endsWith(GONE) ? [] : await files.list(folder);
+    const inside = isGone(folderName) ? [] : await files.list(folder);
     if (inside.includes(NAME_FILE)) {
       topics.add((await readChecked(files, `${folder}/${NAME_FILE}`)).toString());
     } else if (inside.some((file) => file.endsWith(".log"))) {
