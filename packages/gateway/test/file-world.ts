@@ -1,12 +1,20 @@
 import { SeededRandom } from "@sluice/core";
 import type { FileLogWorld, FileTopicLogOptions } from "../src/storage/log/file-topic-log.ts";
 import { FileTopicLog } from "../src/storage/log/file-topic-log.ts";
+import { ReadCache } from "../src/storage/log/read-cache.ts";
 import { CacheBudget } from "../src/storage/log/tail-cache.ts";
 import type { LogFiles } from "../src/storage/file/log-files.ts";
 
+const READ_CACHE_BYTES = 1024 * 1024;
+
 /** A world on these files whose caches hold `cacheBytes`: with 0 all reads go to the files. */
 export function worldOn(files: LogFiles, cacheBytes: number = 0): FileLogWorld {
-  return { files, random: new SeededRandom(7), cache: new CacheBudget(cacheBytes) };
+  return {
+    files,
+    random: new SeededRandom(7),
+    cache: new CacheBudget(cacheBytes),
+    readCache: new ReadCache(READ_CACHE_BYTES),
+  };
 }
 
 export const FOLDER = "logs/topic";

@@ -25,9 +25,9 @@ export async function expectAcknowledgedIsRemoved(seed: number): Promise<void> {
   for (let crash = 0; crash < crashes; crash++) {
     const atCall = disk.calls + upTo(random, 150);
     disk.fault = { atCall, kind: "crash" };
-    let isOver = false;
-    void live(disk, random).then(() => (isOver = true));
-    while (disk.calls <= atCall && !isOver) await settle();
+    const seen = { isOver: false };
+    void live(disk, random).then(() => (seen.isOver = true));
+    while (disk.calls <= atCall && !seen.isOver) await settle();
     disk.fault = undefined;
     disk.crash();
   }

@@ -10,6 +10,9 @@ import type { Segment } from "../segment/segment.ts";
 import { SegmentList } from "../segment/segment-list.ts";
 import { StorageClosedError, toStorageError } from "../storage-error.ts";
 import type { StorageError } from "../storage-error.ts";
+import { entriesOf } from "../segment/slab.ts";
+import type { Slab } from "../segment/slab.ts";
+import type { ReadCache } from "./read-cache.ts";
 import { TailCache } from "./tail-cache.ts";
 import type { CacheBudget } from "./tail-cache.ts";
 import type { NewEntry, ReadBounds, Retention, StoredEntry, TopicLog } from "./topic-log.ts";
@@ -31,6 +34,7 @@ export interface FileLogWorld {
   readonly files: LogFiles;
   readonly random: Random;
   readonly cache: CacheBudget;
+  readonly readCache: ReadCache;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -56,6 +60,7 @@ export class FileTopicLog implements TopicLog {
   readonly #entryBytesMax: number;
   readonly #segments = new SegmentList<Segment>();
   readonly #cache: TailCache;
+  readonly #readCache: ReadCache;
   readonly #commits: GroupCommit;
   readonly #trims = new Turns();
   readonly #reads = new Set<Promise<unknown>>();
@@ -64,7 +69,7 @@ export class FileTopicLog implements TopicLog {
   #closing: Promise<void> | undefined;
 
   private constructor(
-    { random, cache }: FileLogWorld,
+    { random, cache, readCache }: FileLogWorld,
     folder: SegmentFolder,
     found: { readonly opened: OpenedSegments; readonly options: Required<FileTopicLogOptions> },
   ) {
@@ -74,6 +79,7 @@ export class FileTopicLog implements TopicLog {
     this.cutBytes = opened.cutBytes;
     for (const segment of opened.segments) this.#segments.push(segment);
     this.#cache = new TailCache(cache);
+    this.#readCache = readCache;
     this.#commits = new GroupCommit(
       random,
       { folder, segments: this.#segments, cache: this.#cache },
@@ -181,6 +187,7 @@ export class FileTopicLog implements TopicLog {
     await Promise.allSettled(this.#reads);
     await this.#commits.close();
     this.#cache.close();
+    this.#readCache.forget(this.#segments);
   }
 
   async #read(from: Position, bounds: ReadBounds): Promise<readonly StoredEntry[]> {
@@ -192,7 +199,7 @@ export class FileTopicLog implements TopicLog {
       const cached = this.#cache.read({ ledgerId: segment.ledgerId, entryId }, bounds);
       if (cached.length > 0) return cached;
       try {
-        return await this.#folder.read(segment, entryId, bounds);
+        return entriesOf(await this.#slabFrom(segment, entryId, bounds), entryId, bounds);
       } catch (error) {
         // Its segment may have been trimmed meanwhile; then the next one counts.
         if (!this.#segments.has(segment)) continue;
@@ -203,6 +210,16 @@ export class FileTopicLog implements TopicLog {
     }
   }
 
+  /** The records of a segment from one on, from memory if they were read before. */
+  async #slabFrom(segment: Segment, entryId: number, bounds: ReadBounds): Promise<Slab> {
+    const known = this.#readCache.find(segment, entryId);
+    if (known !== undefined) return known;
+    const slab = await this.#folder.read(segment, entryId, bounds);
+    if (this.#segments.has(segment) && this.#closing === undefined)
+      this.#readCache.add(segment, slab);
+    return slab;
+  }
+
   async #trimWhile(goes: () => boolean): Promise<void> {
     this.#requireOpen();
     for (;;) {
@@ -210,6 +227,7 @@ export class FileTopicLog implements TopicLog {
       const { oldest } = this.#segments;
       if (oldest === undefined || !goes()) return;
       this.#segments.removeOldest();
+      this.#readCache.forget([oldest]);
       this.#leaving = oldest;
     }
   }

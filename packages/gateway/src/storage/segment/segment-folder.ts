@@ -6,7 +6,8 @@ import { readSegment } from "./segment-reader.ts";
 import { damaged, scanSegment } from "./segment-scan.ts";
 import { SegmentWriter } from "./segment-writer.ts";
 import { StorageError } from "../storage-error.ts";
-import type { ReadBounds, StoredEntry } from "../entry.ts";
+import type { ReadBounds } from "../entry.ts";
+import type { Slab } from "./slab.ts";
 
 const SEGMENT_FILE = /^(\d{10})\.log$/;
 const SEAL_FILE = /^(\d{10})\.seal$/;
@@ -59,8 +60,8 @@ export class SegmentFolder {
     return SegmentWriter.create({ files: this.#files, random }, this.path, ledgerId);
   }
 
-  /** Entries of a segment from one that it has, within bounds; a damaged one rejects. */
-  read(segment: Segment, entryId: number, bounds: ReadBounds): Promise<readonly StoredEntry[]> {
+  /** Records of a segment from one that it has, about as many as the bounds allow or more. */
+  read(segment: Segment, entryId: number, bounds: ReadBounds): Promise<Slab> {
     const path = this.#pathOf(segment.ledgerId);
     return readSegment(this.#files, { path, segment }, { entryId, bounds });
   }

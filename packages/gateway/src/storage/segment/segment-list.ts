@@ -47,7 +47,7 @@ export class SegmentList<S extends SegmentFacts> {
     return { ledgerId: newest.ledgerId, entryId: newest.entryCount };
   }
 
-  [Symbol.iterator](): Iterator<S> {
+  [Symbol.iterator](): IterableIterator<S> {
     return this.#segments[Symbol.iterator]();
   }
 

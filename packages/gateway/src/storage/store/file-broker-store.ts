@@ -17,11 +17,14 @@ import { nodeFiles } from "../file/node-files.ts";
 import { StorageClosedError, StorageError } from "../storage-error.ts";
 import { fileNameOf, requireName } from "../file/stored-name.ts";
 import { CacheBudget } from "../log/tail-cache.ts";
+import { ReadCache } from "../log/read-cache.ts";
 import { Turns } from "../turns.ts";
 
 export interface FileBrokerStoreOptions {
   /** Memory for the newest entries of all topics. 64 MiB. */
   readonly cacheBytesMax?: number;
+  /** Memory for what was read from files, of all topics. 16 MiB. */
+  readonly readCacheBytesMax?: number;
   readonly log?: FileTopicLogOptions;
 }
 
@@ -37,6 +40,7 @@ const SYSTEM: FileStoreWorld = {
 };
 
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
+const READ_CACHE_BYTES_MAX = 16 * 1024 * 1024;
 
 const NAME_FILE = "name";
 const PARTITIONS_FILE = "partitions";
@@ -93,10 +97,19 @@ export class FileBrokerStore implements BrokerStore {
   /** Takes the folder, which is made if it is missing. Rejects if another process has it. */
   static async open(
     root: string,
-    { cacheBytesMax = CACHE_BYTES_MAX, log: logOptions = {} }: FileBrokerStoreOptions = {},
+    {
+      cacheBytesMax = CACHE_BYTES_MAX,
+      readCacheBytesMax = READ_CACHE_BYTES_MAX,
+      log: logOptions = {},
+    }: FileBrokerStoreOptions = {},
     { files, random, lock: takeLock }: FileStoreWorld = SYSTEM,
   ): Promise<FileBrokerStore> {
-    const world = { files, random, cache: new CacheBudget(cacheBytesMax) };
+    const world = {
+      files,
+      random,
+      cache: new CacheBudget(cacheBytesMax),
+      readCache: new ReadCache(readCacheBytesMax),
+    };
     await files.makeFolder(topicsFolder(root));
     const lock = await takeLock(root);
     try {
