@@ -1,6 +1,7 @@
 import { SeededRandom } from "@sluice/core";
 import type { FileLogWorld, FileTopicLogOptions } from "../src/storage/log/file-topic-log.ts";
 import { FileTopicLog } from "../src/storage/log/file-topic-log.ts";
+import type { LogEvent, LogObserver } from "../src/storage/log/log-event.ts";
 import { ReadCache } from "../src/storage/log/read-cache.ts";
 import { CacheBudget } from "../src/storage/log/tail-cache.ts";
 import type { LogFiles } from "../src/storage/file/log-files.ts";
@@ -20,6 +21,15 @@ export function worldOn(files: LogFiles, cacheBytes: number = 0): FileLogWorld {
 export const FOLDER = "logs/topic";
 
 /** Opens the one log that these tests have. */
-export function openOn(files: LogFiles, options: FileTopicLogOptions = {}): Promise<FileTopicLog> {
-  return FileTopicLog.open(worldOn(files), FOLDER, options);
+export function openOn(
+  files: LogFiles,
+  options: FileTopicLogOptions = {},
+  observe?: LogObserver,
+): Promise<FileTopicLog> {
+  return FileTopicLog.open(worldOn(files), FOLDER, options, observe);
+}
+
+/** Sum of the bytes that were cut off the ends of logs. */
+export function cutBytesOf(events: readonly LogEvent[]): number {
+  return events.reduce((sum, event) => sum + (event.kind === "tail-cut" ? event.bytes : 0), 0);
 }

@@ -1,5 +1,6 @@
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
+import type { BrokerObserver } from "../observe/broker-event.ts";
 import { SchemaRegistry } from "../schema/schema-registry.ts";
 import type { BrokerStore } from "../storage/store/broker-store.ts";
 import { Turns } from "../storage/turns.ts";
@@ -23,6 +24,7 @@ export interface BrokerDependencies {
   readonly random: Random;
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: () => Promise<void>;
+  readonly observe?: BrokerObserver | undefined;
 }
 
 /**
@@ -43,13 +45,13 @@ export class Broker {
 
   /** The store is the broker's from now on. */
   constructor(dependencies: BrokerDependencies, settings: BrokerSettings = {}) {
-    const { store, timer, wallClock, random, nextTurn } = dependencies;
+    const { store, timer, wallClock, random, nextTurn, observe = () => undefined } = dependencies;
     this.#store = store;
     this.schemas = new SchemaRegistry(store.schemas);
     this.#timer = timer;
     this.#settings = resolveSettings(settings);
     const names = new NameMaker(random);
-    const surroundings = { timer, wallClock, nextTurn, names, settings: this.#settings };
+    const surroundings = { timer, wallClock, nextTurn, names, settings: this.#settings, observe };
     this.#topics = new Topics(store, surroundings);
     this.#tidying = this.#tidyNowAndThen();
   }

@@ -119,7 +119,7 @@ test("a schema among 60 large versions is found by its hash", async () => {
     tookMs.push(systemTimer.now() - startedAtMs);
   }
   // 3 ms on a quiet machine; to compare it with all versions took 600 ms.
-  expect(Math.min(...tookMs)).toBeLessThan(30);
+  expect(Math.min(...tookMs)).toBeLessThan(100);
 });
 
 test("a damaged version is refused by name; its number is not given again and the others are there", async () => {

@@ -98,7 +98,7 @@ export class Feed {
     this.#run().catch((error: unknown) => {
       this.#isRunning = false;
       // Whoever wakes it next lets it try again.
-      if (error instanceof StorageError && error.kind === "full") return;
+      if (error instanceof StorageError && error.mayHeal) return;
       this.#options.onFailed(error);
     });
   }

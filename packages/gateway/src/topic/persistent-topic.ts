@@ -79,11 +79,18 @@ export class PersistentTopic implements Topic {
     const topicEpoch = decodeTopicEpoch(cursors.get(TOPIC_EPOCH_NAME));
     cursors.delete(TOPIC_EPOCH_NAME);
     const topic = new PersistentTopic(name, stored, { surroundings, topicEpoch });
-    for (const [subscription, bytes] of cursors)
-      topic.#subscriptions.restore(subscription, new Cursor(stored.log, decodeCursor(bytes)));
+    const { log } = stored;
+    for (const [subscription, bytes] of cursors) {
+      const cursor = new Cursor(log, decodeCursor(bytes));
+      topic.#subscriptions.restore(subscription, cursor);
+      if (cursor.aheadAt !== undefined) topic.#onReset(subscription, "ahead-of-log", cursor);
+    }
     // Where a damaged cursor was is unknown: all that is kept is delivered again, nothing is lost.
-    for (const subscription of damaged.keys())
-      topic.#subscriptions.restore(subscription, Cursor.startingAt(stored.log, stored.log.first));
+    for (const subscription of damaged.keys()) {
+      const cursor = Cursor.startingAt(log, log.first);
+      topic.#subscriptions.restore(subscription, cursor);
+      topic.#onReset(subscription, "damaged", cursor);
+    }
     return topic;
   }
 
@@ -144,11 +151,17 @@ export class PersistentTopic implements Topic {
       },
       (error: unknown) => {
         if (log.failure !== undefined) this.#stop(error);
-        if (!(error instanceof StorageError) || error.kind !== "full") throw refusalOf(error);
+        if (!(error instanceof StorageError) || !error.mayHeal) throw refusalOf(error);
         this.#room.onFull();
         throw this.#room.refusal(error);
       },
     );
+  }
+
+  #onReset(subscription: string, reason: "damaged" | "ahead-of-log", cursor: Cursor): void {
+    const { observe } = this.#surroundings;
+    const topic = this.#name.full;
+    observe({ kind: "cursor-reset", topic, subscription, reason, position: cursor.ackedBefore });
   }
 
   #saveTopicEpoch(epoch: bigint): Promise<void> {
@@ -173,11 +186,12 @@ export class PersistentTopic implements Topic {
   async #trimNow(): Promise<void> {
     const { log } = this.#stored;
     const { consumedBefore } = this.#subscriptions;
-    // Whole segments go, and never the newest.
-    if (consumedBefore.ledgerId === log.first.ledgerId) return;
     const { wallClock, settings } = this.#surroundings;
     try {
-      await log.trim({ nowMs: wallClock.now(), consumedBefore, ...settings.retention });
+      // Entries that nobody subscribed to may still be wanted; what subscriptions consumed is not.
+      const isSubscribed = this.#subscriptions.stats().some(({ isDurable }) => isDurable);
+      const drain = isSubscribed ? { drainAfterMs: 0 } : {};
+      await log.trim({ nowMs: wallClock.now(), consumedBefore, ...settings.retention, ...drain });
     } catch (error) {
       // What could not be removed now is tried again.
       if (log.failure !== undefined) this.#stop(error);

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "@sluice/core";
+import type { BrokerObserver } from "../observe/broker-event.ts";
 import type { RefusalError } from "../refusal/refusal-error.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
@@ -34,6 +35,7 @@ export interface TopicSurroundings {
   readonly nextTurn: () => Promise<void>;
   readonly names: NameMaker;
   readonly settings: ResolvedSettings;
+  readonly observe: BrokerObserver;
 }
 
 /** One topic that is not partitioned, or one partition. */

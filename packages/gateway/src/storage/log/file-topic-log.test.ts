@@ -22,11 +22,17 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 describeTopicLog("a log in files, read from files", (options) =>
-  FileTopicLog.open(worldOn(nodeFiles), join(root, `log-${folders++}`), options),
+  FileTopicLog.open(worldOn(nodeFiles), join(root, `log-${folders++}`), {
+    ...options,
+    drainedBytesMin: 1,
+  }),
 );
 
 describeTopicLog("a log in files, read from its cache", (options) =>
-  FileTopicLog.open(worldOn(nodeFiles, 1e6), join(root, `log-${folders++}`), options),
+  FileTopicLog.open(worldOn(nodeFiles, 1e6), join(root, `log-${folders++}`), {
+    ...options,
+    drainedBytesMin: 1,
+  }),
 );
 
 test("a log that was closed has all when it is opened again, and goes on in a new segment", async () => {
@@ -38,7 +44,6 @@ test("a log that was closed has all when it is opened again, and goes on in a ne
   await before.close();
   const after = await FileTopicLog.open(worldOn(nodeFiles), folder, options);
   expect(after.end).toEqual(end);
-  expect(after.cutBytes).toBe(0);
   expect((await readAll(after)).map(textOf)).toEqual(["a", "b", "c", "d", "e"]);
   expect(await after.positionAtTime(5)).toEqual({ ledgerId: 0, entryId: 0 });
   expect(await say(after, "f")).toEqual({ ledgerId: end.ledgerId + 1, entryId: 0 });

@@ -7,8 +7,6 @@ import type { TopicLog } from "../log/topic-log.ts";
 export interface StoredTopic {
   readonly log: TopicLog;
   readonly cursors: DocumentStore;
-  /** Bytes of a torn write, never acknowledged, that were cut off when the topic was opened. */
-  readonly cutBytes: number;
   /** Waits for what has begun, then closes log and cursors. */
   close(): Promise<void>;
 }

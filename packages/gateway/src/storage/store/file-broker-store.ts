@@ -1,3 +1,4 @@
+import type { BrokerObserver } from "../../observe/broker-event.ts";
 import { InvariantError } from "@sluice/core";
 import { systemRandom } from "@sluice/core/system";
 import { requirePartitionCount } from "./broker-store.ts";
@@ -18,6 +19,14 @@ import { StorageClosedError, StorageError } from "../storage-error.ts";
 import { fileNameOf, requireName } from "../file/stored-name.ts";
 import { CacheBudget } from "../log/tail-cache.ts";
 import { ReadCache } from "../log/read-cache.ts";
+import {
+  CURSOR_ENDING,
+  NAME_FILE,
+  cursorsFolder,
+  readTopicName,
+  schemasFolder,
+  topicsFolder,
+} from "./topic-folder.ts";
 import { Turns } from "../turns.ts";
 
 export interface FileBrokerStoreOptions {
@@ -26,6 +35,7 @@ export interface FileBrokerStoreOptions {
   /** Memory for what was read from files, of all topics. 16 MiB. */
   readonly readCacheBytesMax?: number;
   readonly log?: FileTopicLogOptions;
+  readonly observe?: BrokerObserver;
 }
 
 /** What a store asks of the machine. */
@@ -42,7 +52,6 @@ const SYSTEM: FileStoreWorld = {
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 const READ_CACHE_BYTES_MAX = 16 * 1024 * 1024;
 
-const NAME_FILE = "name";
 const PARTITIONS_FILE = "partitions";
 
 /**
@@ -62,6 +71,9 @@ export class FileBrokerStore implements BrokerStore {
   readonly #open = new Map<string, Promise<StoredTopic | undefined>>();
   /** What changes other things than one topic. */
   readonly #changes = new Turns();
+  readonly #observe: BrokerObserver;
+  /** Folders of topics whose name file is damaged or missing, until the topic is used. */
+  readonly #nameless: Set<string>;
   #closing: Promise<void> | undefined;
 
   private constructor(
@@ -70,13 +82,16 @@ export class FileBrokerStore implements BrokerStore {
       root,
       lock,
       logOptions,
+      observe,
     }: {
       readonly root: string;
       readonly lock: FolderLock;
       readonly logOptions: FileTopicLogOptions;
+      readonly observe: BrokerObserver;
     },
     found: {
       readonly topics: Set<string>;
+      readonly nameless: Set<string>;
       readonly partitionCounts: Map<string, number>;
       readonly schemas: SchemaStore;
     },
@@ -85,7 +100,9 @@ export class FileBrokerStore implements BrokerStore {
     this.#root = root;
     this.#lock = lock;
     this.#logOptions = logOptions;
+    this.#observe = observe;
     this.#topics = found.topics;
+    this.#nameless = found.nameless;
     this.#partitionCounts = found.partitionCounts;
     this.schemas = found.schemas;
     this.documents = new FileDocumentStore(world.files, {
@@ -101,6 +118,7 @@ export class FileBrokerStore implements BrokerStore {
       cacheBytesMax = CACHE_BYTES_MAX,
       readCacheBytesMax = READ_CACHE_BYTES_MAX,
       log: logOptions = {},
+      observe = () => undefined,
     }: FileBrokerStoreOptions = {},
     { files, random, lock: takeLock }: FileStoreWorld = SYSTEM,
   ): Promise<FileBrokerStore> {
@@ -113,11 +131,11 @@ export class FileBrokerStore implements BrokerStore {
     await files.makeFolder(topicsFolder(root));
     const lock = await takeLock(root);
     try {
-      const topics = await findTopics(files, root);
+      const { topics, nameless } = await findTopics(files, root, observe);
       const partitionCounts = await findPartitionCounts(files, root);
-      const schemas = await FileSchemaStore.open(files, `${root}/schemas`);
-      const found = { topics, partitionCounts, schemas };
-      return new FileBrokerStore(world, { root, lock, logOptions }, found);
+      const schemas = await FileSchemaStore.open(files, schemasFolder(root));
+      const found = { topics, nameless, partitionCounts, schemas };
+      return new FileBrokerStore(world, { root, lock, logOptions, observe }, found);
     } catch (error) {
       await lock.release();
       throw error;
@@ -190,10 +208,12 @@ export class FileBrokerStore implements BrokerStore {
   async #openTopic(name: string): Promise<StoredTopic> {
     const folder = this.#folderOf(name);
     if (!this.#topics.has(name)) await this.#makeTopic(name, folder);
-    const log = await FileTopicLog.open(this.#world, folder, this.#logOptions);
+    const log = await FileTopicLog.open(this.#world, folder, this.#logOptions, (event) =>
+      this.#observe({ ...event, topic: name }),
+    );
     const cursors = new FileDocumentStore(this.#world.files, {
-      folder: `${folder}/cursors`,
-      ending: ".cursor",
+      folder: cursorsFolder(folder),
+      ending: CURSOR_ENDING,
     });
     const close = async (): Promise<void> => {
       try {
@@ -203,7 +223,7 @@ export class FileBrokerStore implements BrokerStore {
         this.#open.delete(name);
       }
     };
-    return { log, cursors, cutBytes: log.cutBytes, close };
+    return { log, cursors, close };
   }
 
   async #makeTopic(name: string, folder: string): Promise<void> {
@@ -211,6 +231,8 @@ export class FileBrokerStore implements BrokerStore {
     await files.makeFolder(folder);
     await replaceFile(files, { folder, name: NAME_FILE }, Buffer.from(name));
     this.#topics.add(name);
+    // The name of its folder has a hash of the topic's name, so this is the right one.
+    if (this.#nameless.delete(fileNameOf(name))) this.#observe({ kind: "healed", topic: name });
   }
 
   /** In one step, before any of its files goes: a crash leaves a whole topic or none. */
@@ -241,26 +263,34 @@ export class FileBrokerStore implements BrokerStore {
   }
 }
 
-function topicsFolder(root: string): string {
-  return `${root}/topics`;
-}
-
-/** Names of all topics; what was being made or removed in a crash goes. */
-async function findTopics(files: LogFiles, root: string): Promise<Set<string>> {
+/**
+ * Names of all topics; what was being made or removed in a crash goes. A topic whose name cannot be
+ * read is left as it is, and found again when a client uses it by name.
+ */
+async function findTopics(
+  files: LogFiles,
+  root: string,
+  observe: BrokerObserver,
+): Promise<{ readonly topics: Set<string>; readonly nameless: Set<string> }> {
   const topics = new Set<string>();
+  const nameless = new Set<string>();
   for (const folderName of await files.list(topicsFolder(root))) {
     const folder = `${topicsFolder(root)}/${folderName}`;
     const inside = isGone(folderName) ? [] : await files.list(folder);
-    if (inside.includes(NAME_FILE)) {
-      topics.add((await readChecked(files, `${folder}/${NAME_FILE}`)).toString());
-    } else if (inside.some((file) => file.endsWith(".log"))) {
-      const spot = { file: `${folder}/${NAME_FILE}` };
-      throw new StorageError("damaged", `${spot.file} is missing`, { spot });
-    } else {
+    const hasEntries = inside.some((file) => file.endsWith(".log"));
+    if (!inside.includes(NAME_FILE) && !hasEntries) {
       await files.removeFolder(folder);
+      continue;
+    }
+    try {
+      topics.add(await readTopicName(files, folder));
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.kind !== "damaged") throw error;
+      nameless.add(folderName);
+      observe({ kind: "damaged", topic: undefined, error });
     }
   }
-  return topics;
+  return { topics, nameless };
 }
 
 async function findPartitionCounts(files: LogFiles, root: string): Promise<Map<string, number>> {

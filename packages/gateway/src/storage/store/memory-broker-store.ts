@@ -88,7 +88,7 @@ export class MemoryBrokerStore implements BrokerStore {
       await Promise.all([log.close(), cursorStore.close()]);
       this.#open.delete(name);
     };
-    const topic = { log, cursors: cursorStore, cutBytes: 0, close };
+    const topic = { log, cursors: cursorStore, close };
     this.#open.set(name, topic);
     return topic;
   }
