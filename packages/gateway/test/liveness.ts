@@ -2,9 +2,9 @@
 import { SeededRandom } from "@sluice/core";
 import type { Random } from "@sluice/core";
 import { expect } from "vitest";
-import { FileBrokerStore } from "../src/storage/store/file-broker-store.ts";
 import { BrokerScene, settle } from "./broker-scene.ts";
 import type { TestConsumer } from "./broker-scene.ts";
+import { openStoreOn } from "./file-world.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
 
 const SUBSCRIPTIONS = ["one", "two"];
@@ -73,15 +73,7 @@ function subscribed(scene: BrokerScene): Promise<TestConsumer[]> {
 }
 
 async function sceneOn(disk: SimulatedDisk): Promise<BrokerScene> {
-  const store = await FileBrokerStore.open(
-    "broker",
-    { cacheBytesMax: 0, log: { segmentBytesMax: SEGMENT_BYTES } },
-    {
-      files: disk.mount(),
-      random: new SeededRandom(7),
-      lock: () => Promise.resolve({ release: () => Promise.resolve() }),
-    },
-  );
+  const store = await openStoreOn(disk.mount(), { log: { segmentBytesMax: SEGMENT_BYTES } });
   return new BrokerScene(store);
 }
 

@@ -12,16 +12,17 @@ export async function expectVersionsAfterCrashes(seed: number): Promise<void> {
   const random = new SeededRandom(seed);
   const disk = new SimulatedDisk(random);
   const told = new Map<string, string>();
+  const put = async (registry: SchemaRegistry, text: string): Promise<void> => {
+    const hex = (await registry.put("t", json(text))).toString("hex");
+    expect(told.get(hex) ?? text, `seed ${seed}`).toBe(text);
+    told.set(hex, text);
+  };
   for (let run = 0; run < 4; run++) {
     const registry = await registryOn(disk);
     disk.fault = { atCall: disk.calls + Math.floor(random.next() * 25), kind: "crash" };
     for (let count = 0; count < 4; count++) {
       const text = `${Math.floor(random.next() * 8)}`.repeat(30);
-      void registry.put("t", json(text)).then((version) => {
-        const hex = version.toString("hex");
-        expect(told.get(hex) ?? text, `seed ${seed}`).toBe(text);
-        told.set(hex, text);
-      });
+      void put(registry, text);
       if (random.next() < 0.5) await nextTurn();
     }
     for (let turn = 0; turn < 3; turn++) await nextTurn();

@@ -4,20 +4,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BrokerScene, settle } from "../../test/broker-scene.ts";
 import { SimulatedDisk } from "../../test/simulated-disk.ts";
-import { FileBrokerStore } from "../storage/store/file-broker-store.ts";
+import { openStoreOn } from "../../test/file-world.ts";
 import type { LogFiles } from "../storage/file/log-files.ts";
 import { StorageError } from "../storage/storage-error.ts";
 
 async function sceneOn(disk: SimulatedDisk, files = disk.mount()): Promise<BrokerScene> {
-  const store = await FileBrokerStore.open(
-    "broker",
-    { cacheBytesMax: 0, log: { segmentBytesMax: 400 } },
-    {
-      files,
-      random: new SeededRandom(7),
-      lock: () => Promise.resolve({ release: () => Promise.resolve() }),
-    },
-  );
+  const store = await openStoreOn(files, { log: { segmentBytesMax: 400 } });
   return new BrokerScene(store);
 }
 

@@ -9,8 +9,9 @@ import { StorageError } from "../storage-error.ts";
 import type { ReadBounds } from "../entry.ts";
 import type { Slab } from "./slab.ts";
 
-const SEGMENT_FILE = /^(\d{10})\.log$/;
-const SEAL_FILE = /^(\d{10})\.seal$/;
+/** Names of segments and seals, with the ledger id. */
+export const SEGMENT_FILE: RegExp = /^(\d{10})\.log$/;
+export const SEAL_FILE: RegExp = /^(\d{10})\.seal$/;
 
 export interface OpenedSegments {
   readonly segments: readonly Segment[];
@@ -140,7 +141,8 @@ export class SegmentFolder {
   }
 }
 
-function idsOf(names: readonly string[], pattern: RegExp): readonly number[] {
+/** Ledger ids of the files whose name matches, in order. */
+export function idsOf(names: readonly string[], pattern: RegExp): readonly number[] {
   return names
     .flatMap((name) => pattern.exec(name)?.[1] ?? [])
     .map(Number)

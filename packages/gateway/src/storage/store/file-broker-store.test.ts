@@ -70,8 +70,8 @@ test.each(["damaged", "missing"])(
     const before = await FileBrokerStore.open(root);
     for (const name of ["topic", "other"]) await say((await before.openTopic(name)).log, name);
     await before.close();
-    const folders = await readdir(join(root, "topics"));
-    const folder = folders.find((name) => name.startsWith("topic-")) ?? "";
+    const inside = await readdir(join(root, "topics"));
+    const folder = inside.find((name) => name.startsWith("topic-")) ?? "";
     const file = join(root, "topics", folder, "name");
     if (how === "missing") await rm(file);
     else await writeFile(file, "nonsense");

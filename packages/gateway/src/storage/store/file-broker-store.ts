@@ -3,7 +3,7 @@ import { InvariantError } from "@sluice/core";
 import { systemRandom } from "@sluice/core/system";
 import { requirePartitionCount } from "./broker-store.ts";
 import type { BrokerStore, StoredTopic } from "./broker-store.ts";
-import { UNFINISHED, readChecked, replaceFile } from "../file/checked-file.ts";
+import { UNFINISHED, replaceFile } from "../file/checked-file.ts";
 import type { DocumentStore } from "../document/document-store.ts";
 import { FileDocumentStore } from "../document/file-document-store.ts";
 import { FileTopicLog } from "../log/file-topic-log.ts";
@@ -21,8 +21,12 @@ import { CacheBudget } from "../log/tail-cache.ts";
 import { ReadCache } from "../log/read-cache.ts";
 import {
   CURSOR_ENDING,
+  DOCUMENT_ENDING,
   NAME_FILE,
+  PARTITIONS_FILE,
   cursorsFolder,
+  documentsFolder,
+  readPartitionCounts,
   readTopicName,
   schemasFolder,
   topicsFolder,
@@ -51,8 +55,6 @@ const SYSTEM: FileStoreWorld = {
 
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 const READ_CACHE_BYTES_MAX = 16 * 1024 * 1024;
-
-const PARTITIONS_FILE = "partitions";
 
 /**
  * A folder with everything of one broker: `topics/`, a folder each, the number of partitions of
@@ -106,8 +108,8 @@ export class FileBrokerStore implements BrokerStore {
     this.#partitionCounts = found.partitionCounts;
     this.schemas = found.schemas;
     this.documents = new FileDocumentStore(world.files, {
-      folder: `${root}/documents`,
-      ending: ".document",
+      folder: documentsFolder(root),
+      ending: DOCUMENT_ENDING,
     });
   }
 
@@ -294,10 +296,6 @@ async function findTopics(
 }
 
 async function findPartitionCounts(files: LogFiles, root: string): Promise<Map<string, number>> {
-  const inside = await files.list(root);
-  if (inside.includes(`${PARTITIONS_FILE}${UNFINISHED}`))
-    await files.remove(`${root}/${PARTITIONS_FILE}${UNFINISHED}`);
-  if (!inside.includes(PARTITIONS_FILE)) return new Map();
-  const content = await readChecked(files, `${root}/${PARTITIONS_FILE}`);
-  return new Map(JSON.parse(content.toString()) as [string, number][]);
+  await files.remove(`${root}/${PARTITIONS_FILE}${UNFINISHED}`);
+  return readPartitionCounts(files, root);
 }

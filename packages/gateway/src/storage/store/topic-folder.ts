@@ -7,6 +7,11 @@ export const NAME_FILE = "name";
 
 export const CURSOR_ENDING = ".cursor";
 
+export const DOCUMENT_ENDING = ".document";
+
+/** The file in the data folder that has the number of partitions of partitioned topics. */
+export const PARTITIONS_FILE = "partitions";
+
 export function topicsFolder(root: string): string {
   return `${root}/topics`;
 }
@@ -17,6 +22,19 @@ export function cursorsFolder(topicFolder: string): string {
 
 export function schemasFolder(root: string): string {
   return `${root}/schemas`;
+}
+
+export function documentsFolder(root: string): string {
+  return `${root}/documents`;
+}
+
+export async function readPartitionCounts(
+  files: LogFiles,
+  root: string,
+): Promise<Map<string, number>> {
+  if (!(await files.list(root)).includes(PARTITIONS_FILE)) return new Map();
+  const content = await readChecked(files, `${root}/${PARTITIONS_FILE}`);
+  return new Map(JSON.parse(content.toString()) as [string, number][]);
 }
 
 /** Rejects with a `StorageError` of kind `damaged` if the name is not there or not as written. */
