@@ -21,19 +21,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Which of its folders each folder of the broker's storage may import; the files beside them are free. */
-const STORAGE = "packages/gateway/src/storage/";
-const STORAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
-  file: [],
-  segment: ["file"],
-  log: ["segment", "file"],
-  document: ["file"],
-  cursor: ["document"],
-  schema: ["document", "file"],
-  store: ["log", "document", "schema", "file"],
-  inspect: ["segment", "document", "cursor", "schema", "store", "file"],
-};
-
 /** The one file that owns the real clock, timers and randomness; its test is real time too. */
 const SYSTEM = /^packages\/core\/src\/system(\.test)?\.ts$/;
 const REAL =
@@ -124,20 +111,6 @@ test("only one file touches the real clock, real timers and real randomness", ()
   );
   expect(checked.length).toBeGreaterThan(20);
   expect(checked.filter((file) => REAL.test(codeOf(file)))).toEqual([]);
-});
-
-test("the folders of storage import each other one way", () => {
-  const inside = sources.filter((file) => file.startsWith(STORAGE) && !file.endsWith(".test.ts"));
-  const folderOf = (path: string): string => path.slice(STORAGE.length).split("/", 1)[0] ?? "";
-  const arrows = inside.flatMap((file) =>
-    importsOf(file)
-      .filter((name) => name.startsWith("."))
-      .map((name) => new URL(name, `file:///${file}`).pathname.slice(1))
-      .filter((target) => target.startsWith(STORAGE) && target.split("/").length === 6)
-      .map((target) => [folderOf(file), folderOf(target)] as const)
-      .filter(([from, to]) => from !== to && !(STORAGE_ARROWS[from] ?? []).includes(to)),
-  );
-  expect(arrows).toEqual([]);
 });
 
 test("every file is named after what it holds", () => {

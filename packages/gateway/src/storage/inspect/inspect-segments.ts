@@ -5,7 +5,7 @@ import { damaged, scanSegment } from "../segment/segment-scan.ts";
 import { Segment, sealFile, segmentFile } from "../segment/segment.ts";
 import { StorageError } from "../storage-error.ts";
 import type { SegmentReport } from "./data-report.ts";
-import { Findings } from "./findings.ts";
+import type { Findings } from "./findings.ts";
 
 /** Reads the segments of one topic through, from front to back, in bounded memory. */
 export async function inspectSegments(
