@@ -23,6 +23,8 @@ interface BrokerLimits {
   readonly unackedPerConsumerMax?: number;
   /** The same for all consumers of a subscription together. */
   readonly unackedPerSubscriptionMax?: number;
+  /** Delayed entries that a shared subscription keeps track of; at the bound it reads no further. */
+  readonly delayedPerSubscriptionMax?: number;
   /** Entries that a subscription reads at once, and may hold before they are delivered. */
   readonly readEntriesMax?: number;
   /** Their bytes; one entry may be larger. */
@@ -62,6 +64,7 @@ const DEFAULTS: ResolvedSettings = {
     consumersPerSubscriptionMax: 1_000,
     unackedPerConsumerMax: 50_000,
     unackedPerSubscriptionMax: 200_000,
+    delayedPerSubscriptionMax: 50_000,
     readEntriesMax: 1_000,
     readBytesMax: 1024 * 1024,
   },

@@ -7,6 +7,7 @@ import { Consumer } from "../subscription/consumer.ts";
 import { Cursor } from "../subscription/cursor.ts";
 import { Subscription } from "../subscription/subscription.ts";
 import type { SubscriptionType } from "../subscription/subscription.ts";
+import { deliverAtMsOf } from "./deliver-at.ts";
 import type { ConsumerHandle, ConsumerRequest, SeekPoint } from "./consumer-handle.ts";
 import type { CursorKeeper } from "./cursor-keeper.ts";
 import { PersistentConsumer } from "./persistent-consumer.ts";
@@ -265,12 +266,13 @@ export class TopicSubscriptions {
 
   #add(name: string, cursor: Cursor, { isDurable, type }: Kind): PersistentSubscription {
     const { topic, surroundings, onFailed } = this.#options;
-    const { settings, nextTurn, wallClock, observe } = surroundings;
+    const { settings, nextTurn, timer, wallClock, observe } = surroundings;
     const { limits } = settings;
     const state = new Subscription(cursor, type, {
       bounds: { countMax: limits.readEntriesMax, bytesMax: limits.readBytesMax },
       unackedMax: limits.unackedPerSubscriptionMax,
       consumersMax: limits.consumersPerSubscriptionMax,
+      delays: { deliverAtMsOf, wallClock, countMax: limits.delayedPerSubscriptionMax },
       partition: topic.partition?.index,
     });
     let { ledgerId } = cursor.ackedBefore;
@@ -285,6 +287,7 @@ export class TopicSubscriptions {
       name,
       isDurable,
       nextTurn,
+      timer,
       wallNow: () => wallClock.now(),
       onAcked,
       onFailed,
