@@ -133,6 +133,24 @@ export class TopicSubscriptions {
     });
   }
 
+  /** The same for all durable subscriptions. */
+  expireAll(beforeMs: number): Promise<void> {
+    return this.#inTurn(async () => {
+      if (comparePositions(this.consumedBefore, this.#log.end) >= 0) return;
+      const position = await this.#log.positionAtTime(beforeMs);
+      for (const subscription of this.#byName.values())
+        if (subscription.isDurable) subscription.skipTo(position);
+    });
+  }
+
+  /** Skips the oldest entries of every durable subscription whose backlog has more bytes. */
+  evictTo(bytesMax: number): void {
+    if (this.#log.sizeBytesFrom(this.consumedBefore) <= bytesMax) return;
+    const position = newestWithin(this.#log, bytesMax);
+    for (const subscription of this.#byName.values())
+      if (subscription.isDurable) subscription.skipTo(position);
+  }
+
   reset(name: string, to: SeekPoint): Promise<void> {
     return this.#inTurn(() => this.#seek(this.#get(name), to));
   }
@@ -332,4 +350,18 @@ export class TopicSubscriptions {
     if (subscription !== undefined) return subscription;
     throw new RefusalError("SubscriptionNotFound", `there is no subscription ${name}`);
   }
+}
+
+/** The first position from which on the log has so many bytes at most. */
+function newestWithin(log: TopicLog, bytesMax: number): Position {
+  let { ledgerId } = log.end;
+  while (ledgerId > 0 && log.sizeBytesFrom({ ledgerId, entryId: 0 }) <= bytesMax) ledgerId--;
+  let low = 0;
+  let high = (log.previous({ ledgerId: ledgerId + 1, entryId: 0 })?.entryId ?? -1) + 1;
+  while (low < high) {
+    const entryId = (low + high) >>> 1;
+    if (log.sizeBytesFrom({ ledgerId, entryId }) <= bytesMax) high = entryId;
+    else low = entryId + 1;
+  }
+  return log.next({ ledgerId, entryId: low - 1 });
 }
