@@ -284,7 +284,7 @@ export class TopicSubscriptions {
 
   #add(name: string, cursor: Cursor, { isDurable, type }: Kind): PersistentSubscription {
     const { topic, surroundings, onFailed } = this.#options;
-    const { settings, nextTurn, timer, wallClock, observe } = surroundings;
+    const { settings, nextTurn, timer, wallClock, observe, readAhead } = surroundings;
     const { limits } = settings;
     const state = new Subscription(cursor, type, {
       bounds: { countMax: limits.readEntriesMax, bytesMax: limits.readBytesMax },
@@ -306,6 +306,7 @@ export class TopicSubscriptions {
       isDurable,
       nextTurn,
       timer,
+      memory: readAhead,
       wallNow: () => wallClock.now(),
       onAcked,
       onFailed,
