@@ -23,13 +23,12 @@ export class ReadAheadMemory {
 
   /** Whether more than a single entry may be read. Makes room if it can. */
   hasRoom(): boolean {
-    if (this.#budget?.isDeliveryExhausted !== true) return true;
     for (const idle of this.#idle) {
+      if (!this.#isExhausted()) return true;
       this.#idle.delete(idle);
       idle.letGo();
-      if (!this.#budget.isDeliveryExhausted) return true;
     }
-    return false;
+    return !this.#isExhausted();
   }
 
   /** A subscription holds so many bytes more, or fewer. */
@@ -44,5 +43,9 @@ export class ReadAheadMemory {
 
   onBusy(subscription: IdleReadAhead): void {
     this.#idle.delete(subscription);
+  }
+
+  #isExhausted(): boolean {
+    return this.#budget?.isDeliveryExhausted ?? false;
   }
 }
