@@ -2,6 +2,7 @@ import { SeededRandom } from "@sluice/core";
 import { nextTurn } from "@sluice/core/system";
 import { VirtualTimer } from "@sluice/core/testing";
 import { Broker } from "../src/broker/broker.ts";
+import type { BrokerDependencies } from "../src/broker/broker.ts";
 import type { BrokerEvent } from "../src/observe/broker-event.ts";
 import type { RefusalError } from "../src/refusal/refusal-error.ts";
 import type { BrokerSettings } from "../src/topic/settings.ts";
@@ -18,12 +19,16 @@ export class BrokerScene {
   readonly broker: Broker;
   readonly events: BrokerEvent[] = [];
 
-  constructor(store: BrokerStore = new MemoryBrokerStore(), settings: BrokerSettings = {}) {
+  constructor(
+    store: BrokerStore = new MemoryBrokerStore(),
+    settings: BrokerSettings = {},
+    extra: Partial<BrokerDependencies> = {},
+  ) {
     const { timer } = this;
     const random = new SeededRandom(1);
     const observe = (event: BrokerEvent): void => void this.events.push(event);
     this.broker = new Broker(
-      { store, timer, wallClock: timer, random, nextTurn, observe },
+      { store, timer, wallClock: timer, random, nextTurn, observe, ...extra },
       settings,
     );
   }

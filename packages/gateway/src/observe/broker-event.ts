@@ -1,6 +1,3 @@
-import type { Position } from "../storage/position.ts";
-import type { StorageError } from "../storage/storage-error.ts";
-
 /**
  * What happened in a broker that an operator should know. The command line logs every one of them.
  * `topic` is the full name; partitions have events of their own.
@@ -31,10 +28,10 @@ export type BrokerEvent =
   | {
       readonly kind: "damaged";
       readonly topic: string | undefined;
-      readonly error: StorageError;
+      readonly error: Error;
     }
   /** Appends to a topic are refused for lack of space or descriptors, as the error says. */
-  | { readonly kind: "storage-full"; readonly topic: string; readonly error: StorageError }
+  | { readonly kind: "storage-full"; readonly topic: string; readonly error: Error }
   /** Appends to a topic succeed again, or its damaged name was restored. */
   | { readonly kind: "healed"; readonly topic: string }
   /** A subscription does not continue where it was. */
@@ -45,7 +42,7 @@ export type BrokerEvent =
       /** Its file was damaged, or its position was after the end of the log. */
       readonly reason: "damaged" | "ahead-of-log";
       /** Where the subscription continues: the earliest entry that is kept, or the end of the log. */
-      readonly position: Position;
+      readonly position: { readonly ledgerId: number; readonly entryId: number };
     }
   /** A topic serves nobody until it is opened again. */
   | { readonly kind: "topic-stopped"; readonly topic: string; readonly error: Error }

@@ -1,8 +1,8 @@
 import type { Schema } from "@sluice/pulsar/wire";
 import { RefusalError } from "../refusal/refusal-error.ts";
+import { StorageError } from "../storage/storage-error.ts";
 import type { SchemaStore } from "../storage/schema/schema-store.ts";
-import { orRefusal } from "../topic/refusal.ts";
-import { parseTopicName } from "../topic/topic-name.ts";
+import { parseTopicName } from "../name/topic-name.ts";
 import { TopicSchemas } from "./topic-schemas.ts";
 import type { StoredSchema } from "./topic-schemas.ts";
 
@@ -52,20 +52,20 @@ export class SchemaRegistry {
         "IncompatibleSchema",
         `there is no room for another schema: ${TOPICS_MAX} topics have one`,
       );
-    return orRefusal(this.#use(key, (schemas) => schemas.put(schema)));
+    return this.#use(key, (schemas) => schemas.put(schema));
   }
 
   /** The newest schema, or that of a version; undefined if there is none. */
   async get(topic: string, version?: Uint8Array): Promise<StoredSchema | undefined> {
     const key = keyOf(topic);
     if (!this.#store.has(key)) return undefined;
-    return orRefusal(this.#use(key, (schemas) => schemas.get(version)));
+    return this.#use(key, (schemas) => schemas.get(version));
   }
 
   /** Removes all versions; the next schema is version 0 again. Partitions share those of their topic. */
   async delete(topic: string): Promise<void> {
     const key = keyOf(topic);
-    if (this.#store.has(key)) await orRefusal(this.#use(key, (schemas) => schemas.delete()));
+    if (this.#store.has(key)) await this.#use(key, (schemas) => schemas.delete());
   }
 
   async #use<T>(key: string, use: (schemas: TopicSchemas) => T | Promise<T>): Promise<T> {
@@ -83,6 +83,10 @@ export class SchemaRegistry {
       const result = await use(schemas);
       this.#account(loaded, schemas.costBytes + TOPIC_COST_BYTES);
       return result;
+    } catch (error) {
+      // What could not be loaded now, e.g. for lack of descriptors, is tried again.
+      if (loaded.costBytes === 0 && this.#topics.get(key) === loaded) this.#topics.delete(key);
+      throw refusalOf(error);
     } finally {
       loaded.users--;
       this.#evict();
@@ -94,16 +98,21 @@ export class SchemaRegistry {
     loaded.costBytes = costBytes;
   }
 
-  /** Those used longest ago go while there are too many bytes, and those that could not be loaded. */
+  /** Those used longest ago go while there are too many bytes. */
   #evict(): void {
     for (const [key, loaded] of this.#topics) {
-      const isTooMuch = this.#cacheBytes > this.#cacheBytesMax || loaded.costBytes === 0;
+      if (this.#cacheBytes <= this.#cacheBytesMax) return;
       if (loaded.users > 0) continue;
-      if (!isTooMuch) return;
       this.#topics.delete(key);
       this.#cacheBytes -= loaded.costBytes;
     }
   }
+}
+
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof StorageError)) return error;
+  const message = `the schemas of the topic cannot be used: ${error.kind}`;
+  return new RefusalError("PersistenceError", message, { cause: error });
 }
 
 /** Partitions have the schema of their topic. */
