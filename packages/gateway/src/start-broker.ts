@@ -34,7 +34,7 @@ import type { SessionLimits } from "./session/limits.ts";
 import type { BrokerStore } from "./storage/store/broker-store.ts";
 import { FileBrokerStore } from "./storage/store/file-broker-store.ts";
 import { MemoryBrokerStore } from "./storage/store/memory-broker-store.ts";
-import type { TopicStats } from "./topic/topic.ts";
+import type { TopicStats } from "./topic/topic-stats.ts";
 
 /** How clients prove who they are: by tokens that are signed with this key. */
 export type TokenOptions = Omit<TokenAuthenticatorOptions, "wallClock">;

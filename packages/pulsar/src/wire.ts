@@ -26,6 +26,7 @@ export type {
 export {
   decodeBrokerEntryMetadata,
   decodeMetadata,
+  deliverAtMsOf,
   encodeBrokerEntryHead,
   encodeEntry,
   isIntact,
