@@ -16,6 +16,7 @@ import type { TokenAuthenticator, TokenAuthenticatorOptions } from "./auth/token
 import { Broker } from "./broker/broker.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
 import { SchemaRegistry } from "./schema/schema-registry.ts";
+import type { ByteBudget } from "./memory/byte-budget.ts";
 import { CountedByteBudget } from "./memory/counted-byte-budget.ts";
 import type { BrokerObserver } from "./observe/broker-event.ts";
 import { guarded } from "./observe/guarded.ts";
@@ -145,7 +146,7 @@ export async function startBroker(
     );
   });
 
-  const broker = await openBroker(options, world);
+  const broker = await openBroker(options, { ...world, memory, observe });
   const door = new Door({
     tls: options.tls,
     count: new ConnectionCount(connections),
@@ -248,7 +249,7 @@ function permissionsOf({ roles, token }: StartBrokerOptions): Permissions | unde
 
 async function openBroker(
   { data, broker: settings }: StartBrokerOptions,
-  world: BrokerWorld,
+  world: BrokerWorld & { readonly memory: ByteBudget; readonly observe: BrokerObserver },
 ): Promise<Broker> {
   const store = await openStore(data);
   try {
