@@ -197,9 +197,12 @@ test("a subscription whose cursor is damaged starts over; its topic and the othe
   await after.broker.close();
 });
 
+function schema(text: string): Schema {
+  return { name: "s", type: 2, schemaData: Buffer.from(text) };
+}
+
 test("a schema version means the same after a crash, and goes with its topic", async () => {
   const disk = newDisk();
-  const schema = (text: string): Schema => ({ name: "s", type: 2, schemaData: Buffer.from(text) });
   const before = await sceneOn(disk);
   await before.producer("t");
   const [price, quantity] = [
