@@ -41,6 +41,24 @@ export interface Dispatcher {
   /** The cursor has just taken this whole entry for acknowledged. */
   onAcked(position: Position): void;
 
+  /** The cursor has moved: everything before the position counts as acknowledged. */
+  onSkipped(position: Position): void;
+
+  /** Whether every entry up to the last of the log was delivered or acknowledged. */
+  hasDelivered(last: Position): boolean;
+
+  /** Entries that wait for their delivery time. */
+  readonly delayedEntries: number;
+
+  /** Wall time at which the next of them is due; undefined if none waits. */
+  readonly nextDueMs: number | undefined;
+
+  /** Bytes of the entries that were read and not delivered. */
+  readonly heldBytes: number;
+
+  /** Lets go of these entries; they are read again when a consumer can take them. */
+  letGo(): void;
+
   /** What should be read now; undefined if nothing, or if the last wish is not answered yet. */
   wanted(): ReadRequest | undefined;
 

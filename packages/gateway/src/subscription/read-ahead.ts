@@ -16,6 +16,7 @@ export class ReadAhead {
   readonly #boundsMax: ReadBounds;
   #from: Position;
   #entries = new Fifo<StoredEntry>();
+  #bytes = 0;
   #request: ReadRequest | undefined;
   #messagesPerEntry = 1;
 
@@ -29,8 +30,19 @@ export class ReadAhead {
     return this.#entries.length;
   }
 
+  /** Bytes of these entries. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  peek(): StoredEntry | undefined {
+    return this.#entries.peek();
+  }
+
   shift(): StoredEntry | undefined {
-    return this.#entries.shift();
+    const entry = this.#entries.shift();
+    if (entry !== undefined) this.#bytes -= entry.bytes.length;
+    return entry;
   }
 
   /**
@@ -58,10 +70,18 @@ export class ReadAhead {
     let messages = 0;
     for (const entry of entries) {
       messages += entry.messageCount;
+      this.#bytes += entry.bytes.length;
       this.#entries.push(entry);
     }
     const mean = Math.max(1, messages / entries.length);
     this.#messagesPerEntry += MEAN_WEIGHT * (mean - this.#messagesPerEntry);
+  }
+
+  /** Whether it holds nothing and has read everything up to a position. */
+  isBeyond(position: Position, ackedBefore: Position): boolean {
+    if (this.#entries.length > 0) return false;
+    const from = comparePositions(this.#from, ackedBefore) < 0 ? ackedBefore : this.#from;
+    return comparePositions(from, position) > 0;
   }
 
   /** Lets go of the entries that it holds: they will be read again. */
@@ -74,6 +94,7 @@ export class ReadAhead {
   restart(from: Position): void {
     this.#from = from;
     this.#entries = new Fifo();
+    this.#bytes = 0;
     this.#request = undefined;
   }
 }

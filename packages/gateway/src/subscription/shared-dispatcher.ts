@@ -1,9 +1,11 @@
+import type { Clock } from "@sluice/core";
 import { Fifo } from "@sluice/core/internal";
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Cursor } from "./cursor.ts";
+import { DelayedEntries } from "./delayed-entries.ts";
 import { deliveryOf, messagesLeft } from "./delivery.ts";
 import type { Delivery } from "./delivery.ts";
 import type { ActiveChange, Dispatch, Dispatcher, ReadRequest } from "./dispatcher.ts";
@@ -17,6 +19,16 @@ export interface SharedOptions {
   readonly bounds: ReadBounds;
   /** Messages that all consumers together may have without acknowledging them. */
   readonly unackedMax: number;
+  readonly delays: DelayOptions;
+}
+
+/** Delayed delivery, which only shared subscriptions have, as in Pulsar. */
+export interface DelayOptions {
+  /** When an entry may be delivered, in the time of the clock; undefined if at once. */
+  readonly deliverAtMsOf: (bytes: Uint8Array) => number | undefined;
+  readonly wallClock: Clock;
+  /** Delayed entries of a subscription. At the bound, reading stops until one of them is due. */
+  readonly countMax: number;
 }
 
 interface Fetched extends Returned {
@@ -32,8 +44,10 @@ interface Fetching {
  * Every entry goes to one consumer that has permits, in turn. What comes back is delivered before
  * anything new, lowest first.
  *
- * An entry beyond the acknowledged is at any time in one place only: with a consumer, returned,
- * being fetched again, fetched, read ahead, or not read yet.
+ * An entry whose delivery time has not come is passed over, and returned when it has.
+ *
+ * An entry beyond the acknowledged is at any time in one place only: with a consumer, delayed,
+ * returned, being fetched again, fetched, read ahead, or not read yet.
  */
 export class SharedDispatcher implements Dispatcher {
   readonly #cursor: Cursor;
@@ -41,13 +55,16 @@ export class SharedDispatcher implements Dispatcher {
   readonly #turns = new RoundRobin();
   readonly #outstanding = new Outstanding();
   readonly #replay = new Replay();
+  readonly #delayed: DelayedEntries;
   readonly #ahead: ReadAhead;
   #fetching: Fetching | undefined;
-  #fetched = new Fifo<Fetched>();
+  readonly #fetched = new Fifo<Fetched>();
+  #fetchedBytes = 0;
 
   constructor(cursor: Cursor, options: SharedOptions) {
     this.#cursor = cursor;
     this.#options = options;
+    this.#delayed = new DelayedEntries(options.delays.countMax);
     this.#ahead = new ReadAhead(cursor.ackedBefore, options.bounds);
   }
 
@@ -63,7 +80,7 @@ export class SharedDispatcher implements Dispatcher {
   leave(consumer: Consumer): readonly ActiveChange[] {
     this.#turns.remove(consumer);
     this.redeliver(consumer, undefined);
-    if (this.consumers.length === 0) this.#letGo();
+    if (this.consumers.length === 0) this.letGo();
     return [];
   }
 
@@ -85,10 +102,41 @@ export class SharedDispatcher implements Dispatcher {
     this.#outstanding.remove(position);
   }
 
+  onSkipped(position: Position): void {
+    this.#delayed.forget((delayed) => this.#cursor.isAcked(delayed));
+    for (const skipped of this.#outstanding.before(position)) this.#outstanding.remove(skipped);
+  }
+
+  hasDelivered(last: Position): boolean {
+    if (this.#delayed.length > 0) return false;
+    if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#hasReturned())
+      return false;
+    return this.#ahead.isBeyond(last, this.#cursor.ackedBefore);
+  }
+
+  get delayedEntries(): number {
+    return this.#delayed.length;
+  }
+
+  get nextDueMs(): number | undefined {
+    return this.#delayed.nextDueMs;
+  }
+
+  get heldBytes(): number {
+    return this.#fetchedBytes + this.#ahead.bytes;
+  }
+
+  letGo(): void {
+    for (let next = this.#shiftFetched(); next !== undefined; next = this.#shiftFetched())
+      this.#replay.add({ position: next.position, redeliveryCount: next.redeliveryCount });
+    this.#ahead.putBack();
+  }
+
   wanted(): ReadRequest | undefined {
     if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#isFull) return undefined;
     const permits = this.#turns.permits();
     if (permits === 0) return undefined;
+    this.#returnDue();
     if (this.#hasReturned()) return this.#fetch(permits);
     return this.#ahead.wanted(permits, this.#cursor.ackedBefore);
   }
@@ -96,11 +144,12 @@ export class SharedDispatcher implements Dispatcher {
   onRead(request: ReadRequest, entries: readonly StoredEntry[]): void {
     if (request === this.#fetching?.request) this.#onFetched(this.#fetching.returned, entries);
     else this.#ahead.onRead(request, entries);
-    if (this.consumers.length === 0) this.#letGo();
+    if (this.consumers.length === 0) this.letGo();
   }
 
   dispatch(): readonly Dispatch[] {
     const dispatches = new Map<Consumer, Dispatch>();
+    this.#returnDue();
     while (this.#fetched.length + this.#ahead.length > 0 && !this.#isFull) {
       const consumer = this.#turns.next();
       const next = consumer === undefined ? undefined : this.#next();
@@ -123,13 +172,44 @@ export class SharedDispatcher implements Dispatcher {
 
   /** What is to be delivered next and has been read. */
   #next(): Fetched | undefined {
-    for (let next = this.#fetched.shift(); next !== undefined; next = this.#fetched.shift())
+    for (let next = this.#shiftFetched(); next !== undefined; next = this.#shiftFetched())
       if (!this.#cursor.isAcked(next.position)) return next;
     if (this.#fetching !== undefined || this.#hasReturned()) return undefined;
-    for (let entry = this.#ahead.shift(); entry !== undefined; entry = this.#ahead.shift())
-      if (!this.#cursor.isAcked(entry.position))
-        return { entry, position: entry.position, redeliveryCount: 0 };
+    for (let entry = this.#ahead.peek(); entry !== undefined; entry = this.#ahead.peek()) {
+      const { position } = entry;
+      if (!this.#cursor.isAcked(position)) {
+        const deliverAtMs = this.#delayOf(entry);
+        // At the bound nothing is read on: the entry stays first until there is room.
+        if (deliverAtMs !== undefined && this.#delayed.isFull) return undefined;
+        this.#ahead.shift();
+        if (deliverAtMs === undefined) return { entry, position, redeliveryCount: 0 };
+        this.#delayed.add({ position, deliverAtMs });
+      } else this.#ahead.shift();
+    }
     return undefined;
+  }
+
+  /** The delivery time of an entry, if it has not come. */
+  #delayOf({ bytes }: StoredEntry): number | undefined {
+    const { deliverAtMsOf, wallClock } = this.#options.delays;
+    const deliverAtMs = deliverAtMsOf(bytes);
+    return deliverAtMs !== undefined && deliverAtMs > wallClock.now() ? deliverAtMs : undefined;
+  }
+
+  #returnDue(): void {
+    if (this.#delayed.length === 0) return;
+    const nowMs = this.#options.delays.wallClock.now();
+    for (;;) {
+      const position = this.#delayed.takeDue(nowMs);
+      if (position === undefined) return;
+      if (!this.#cursor.isAcked(position)) this.#replay.add({ position, redeliveryCount: 0 });
+    }
+  }
+
+  #shiftFetched(): Fetched | undefined {
+    const next = this.#fetched.shift();
+    if (next !== undefined) this.#fetchedBytes -= next.entry.bytes.length;
+    return next;
   }
 
   get #isFull(): boolean {
@@ -162,15 +242,9 @@ export class SharedDispatcher implements Dispatcher {
       const match = byEntryId.get(entryId);
       if (match?.position.ledgerId !== entry.position.ledgerId) continue;
       this.#fetched.push({ ...match, entry });
+      this.#fetchedBytes += entry.bytes.length;
     }
     for (const each of returned)
       if (comparePositions(each.position, last) > 0) this.#replay.add(each);
-  }
-
-  /** Nobody is there to take entries: their bytes need not be kept. */
-  #letGo(): void {
-    for (let next = this.#fetched.shift(); next !== undefined; next = this.#fetched.shift())
-      this.#replay.add({ position: next.position, redeliveryCount: next.redeliveryCount });
-    this.#ahead.putBack();
   }
 }

@@ -4,13 +4,19 @@ import { MemoryTopicLog } from "../storage/log/memory-topic-log.ts";
 import { comparePositions, formatPosition } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import { Consumer } from "./consumer.ts";
-import { decodeCursor, encodeCursor } from "./cursor-codec.ts";
+import { decodeCursor, encodeCursor } from "../storage/cursor/cursor-codec.ts";
 import { Cursor } from "./cursor.ts";
-import type { CursorSnapshot } from "./cursor.ts";
+import type { CursorSnapshot } from "../storage/cursor/cursor-snapshot.ts";
 import type { Ack, Delivery } from "./delivery.ts";
 import type { ReadRequest } from "./dispatcher.ts";
 import { Subscription } from "./subscription.ts";
 import type { SubscriptionType } from "./subscription.ts";
+
+const NO_DELAYS = {
+  deliverAtMsOf: () => undefined,
+  wallClock: { now: () => 0 },
+  countMax: 1,
+};
 
 const UNACKED_MAX = 8;
 const ALL_UNACKED_MAX = 20;
@@ -247,6 +253,7 @@ class Course {
       bounds: { countMax: READ_ENTRIES_MAX, bytesMax: 100 },
       unackedMax: ALL_UNACKED_MAX,
       consumersMax: 100,
+      delays: NO_DELAYS,
       partition: undefined,
     });
   }

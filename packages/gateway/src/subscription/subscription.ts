@@ -6,6 +6,7 @@ import type { Cursor } from "./cursor.ts";
 import type { Ack } from "./delivery.ts";
 import type { ActiveChange, Dispatch, Dispatcher, ReadRequest } from "./dispatcher.ts";
 import { SharedDispatcher } from "./shared-dispatcher.ts";
+import type { DelayOptions } from "./shared-dispatcher.ts";
 import { SingleActiveDispatcher } from "./single-active-dispatcher.ts";
 
 /**
@@ -20,6 +21,7 @@ export interface SubscriptionOptions {
   /** Messages that the consumers of a shared subscription may have without acknowledging them. */
   readonly unackedMax: number;
   readonly consumersMax: number;
+  readonly delays: DelayOptions;
   /** Of a partitioned topic. */
   readonly partition: number | undefined;
 }
@@ -48,6 +50,21 @@ export class Subscription {
 
   get consumers(): readonly Consumer[] {
     return this.#dispatcher.consumers;
+  }
+
+  /** Entries that wait for their delivery time. */
+  get delayedEntries(): number {
+    return this.#dispatcher.delayedEntries;
+  }
+
+  /** Wall time at which the next of them is due; undefined if none waits. */
+  get nextDueMs(): number | undefined {
+    return this.#dispatcher.nextDueMs;
+  }
+
+  /** Whether every entry up to the last of the log was delivered or acknowledged. */
+  hasDelivered(last: Position): boolean {
+    return this.#dispatcher.hasDelivered(last);
   }
 
   isActive(consumer: Consumer): boolean {
@@ -84,6 +101,12 @@ export class Subscription {
     this.cursor.acknowledgeUpTo(ack);
   }
 
+  /** Acknowledges everything before a position on behalf of an administrator or a policy. */
+  skipTo(position: Position): void {
+    this.cursor.skipTo(position);
+    this.#dispatcher.onSkipped(position);
+  }
+
   /** Without positions: all that the consumer has. */
   redeliver(consumer: Consumer, positions?: readonly Position[]): void {
     this.#dispatcher.redeliver(consumer, positions);
@@ -93,6 +116,16 @@ export class Subscription {
   seek(position: Position): void {
     this.cursor.moveTo(position);
     this.#dispatcher = this.#createDispatcher();
+  }
+
+  /** Bytes of the entries that were read and not delivered. */
+  get heldBytes(): number {
+    return this.#dispatcher.heldBytes;
+  }
+
+  /** Lets go of these entries; they are read again when a consumer can take them. */
+  letGo(): void {
+    this.#dispatcher.letGo();
   }
 
   wanted(): ReadRequest | undefined {

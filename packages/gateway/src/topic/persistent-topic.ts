@@ -1,32 +1,59 @@
 import { RefusalError } from "../refusal/refusal-error.ts";
+import type { NewEntry, StoredEntry } from "../storage/log/topic-log.ts";
+import { RECORD_HEADER_BYTES } from "../storage/segment/record.ts";
 import type { StoredTopic } from "../storage/store/broker-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import type { Position } from "../storage/position.ts";
 import { Cursor } from "../subscription/cursor.ts";
-import { decodeCursor } from "../subscription/cursor-codec.ts";
+import { decodeCursor } from "../storage/cursor/cursor-codec.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
+import { BacklogQuotaCheck } from "./backlog-quota.ts";
+import { ProducerBlock, blockedRefusal, quotaException } from "./producer-block.ts";
+import type { BlockReason } from "./producer-block.ts";
 import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
-import { Producers } from "./producers.ts";
+import type { Producer } from "./producer.ts";
 import { orRefusal, refusalOf } from "./refusal.ts";
-import { RoomWatch } from "./room-watch.ts";
-import { Subscriptions } from "./subscriptions.ts";
-import { TOPIC_EPOCH_NAME, decodeTopicEpoch, encodeTopicEpoch } from "./topic-epoch.ts";
-import type { TopicName } from "./topic-name.ts";
-import type { Topic, TopicStats, TopicSurroundings } from "./topic.ts";
+import {
+  TERMINATED_MARK,
+  TERMINATED_NAME,
+  TOPIC_EPOCH_NAME,
+  decodeTopicEpoch,
+  encodeTopicEpoch,
+} from "./topic-marks.ts";
+import type { TopicName } from "../name/topic-name.ts";
+import { TopicProducers } from "./topic-producers.ts";
+import type { TopicStats } from "./topic-stats.ts";
+import { TopicSubscriptions } from "./topic-subscriptions.ts";
+import type { Stop, Topic, TopicSurroundings } from "./topic.ts";
+import { Traffic, sumOf } from "./traffic.ts";
+
+/** What a topic was when it was stored. */
+interface Former {
+  readonly topicEpoch: bigint;
+  readonly isTerminated: boolean;
+}
 
 /**
- * A topic with a log. It stops for good when its log does: everybody is told, and nobody else is let
- * in until it is opened again.
+ * A topic with a log. It stops when its log fails: producers and consumers are closed and refused
+ * until the topic is opened again.
  */
 export class PersistentTopic implements Topic {
+  readonly subscriptions: TopicSubscriptions;
   readonly #name: TopicName;
   readonly #stored: StoredTopic;
   readonly #surroundings: TopicSurroundings;
   readonly #keeper: CursorKeeper;
-  readonly #producers: Producers;
-  readonly #subscriptions: Subscriptions;
-  readonly #room: RoomWatch;
+  readonly #producers: TopicProducers;
+  readonly #block: ProducerBlock;
+  readonly #quota: BacklogQuotaCheck;
+  readonly #in: Traffic;
+  readonly #openedAtMs: number;
+  #publishedAtMs: number | undefined;
+  #isTerminated: boolean;
+  #terminating: Promise<Position | undefined> | undefined;
+  #lastAppend: Promise<unknown> = Promise.resolve();
+  #stopped: Stop | undefined;
   #ended: RefusalError | undefined;
   #isTrimDue = false;
   #trimming: Promise<void> | undefined;
@@ -35,96 +62,178 @@ export class PersistentTopic implements Topic {
   private constructor(
     name: TopicName,
     stored: StoredTopic,
-    { surroundings, topicEpoch }: { surroundings: TopicSurroundings; topicEpoch: bigint },
+    { surroundings, former }: { surroundings: TopicSurroundings; former: Former },
   ) {
     this.#name = name;
     this.#stored = stored;
     this.#surroundings = surroundings;
-    const { timer, names, nextTurn, settings } = surroundings;
-    this.#keeper = new CursorKeeper(timer, stored.cursors, {
-      saveMs: settings.cursorSaveMs,
-    });
-    this.#producers = new Producers(names, {
-      topicEpoch,
+    const { timer, names, wallClock, settings } = surroundings;
+    this.#keeper = new CursorKeeper(timer, stored.cursors, { saveMs: settings.cursorSaveMs });
+    this.#producers = new TopicProducers(names, {
+      wallClock,
+      topicEpoch: former.topicEpoch,
       saveTopicEpoch: (epoch) => this.#saveTopicEpoch(epoch),
-      publish: (publication) => this.#publish(publication),
+      publish: (producer, publication) => this.#publish(producer, publication),
       producersMax: settings.limits.producersPerTopicMax,
     });
-    this.#subscriptions = new Subscriptions(stored.log, this.#keeper, {
-      settings,
-      names,
-      nextTurn,
-      partition: name.partition?.index,
+    this.subscriptions = new TopicSubscriptions(stored.log, this.#keeper, {
+      topic: name,
+      surroundings,
       onLedgerConsumed: () => void this.#trim(),
       onFailed: (error) => this.#stop(error),
     });
-    this.#room = new RoomWatch(timer);
+    this.#block = new ProducerBlock(timer, (reason) => this.#tellBlocked(reason));
+    this.#quota = new BacklogQuotaCheck({
+      log: stored.log,
+      subscriptions: this.subscriptions,
+      block: this.#block,
+      wallClock,
+      quota: () => surroundings.policies.of(name).backlogQuota,
+    });
+    this.#openedAtMs = wallClock.now();
+    this.#in = new Traffic(this.#openedAtMs);
+    this.#isTerminated = former.isTerminated;
+    if (former.isTerminated) this.subscriptions.terminate();
     this.#newestLedgerId = stored.log.end.ledgerId;
   }
 
-  /** Takes the stored topic over. Rejects with a `StorageError` if a cursor is damaged. */
+  /**
+   * Takes the stored topic over. A subscription whose cursor is damaged restarts at the earliest
+   * entry that is kept. Rejects with a `StorageError` if the topic epoch is damaged.
+   */
   static async open(
     name: TopicName,
     stored: StoredTopic,
     surroundings: TopicSurroundings,
   ): Promise<PersistentTopic> {
-    const cursors = new Map(await stored.cursors.load());
+    const { documents, damaged } = await stored.cursors.load();
+    const cursors = new Map(documents);
+    // Without its epoch a topic could let a fenced producer back in.
+    const epochDamage = damaged.get(TOPIC_EPOCH_NAME);
+    if (epochDamage !== undefined) throw epochDamage;
     const topicEpoch = decodeTopicEpoch(cursors.get(TOPIC_EPOCH_NAME));
-    cursors.delete(TOPIC_EPOCH_NAME);
-    const topic = new PersistentTopic(name, stored, { surroundings, topicEpoch });
-    for (const [subscription, bytes] of cursors)
-      topic.#subscriptions.restore(subscription, new Cursor(stored.log, decodeCursor(bytes)));
+    const isTerminated = cursors.has(TERMINATED_NAME) || damaged.has(TERMINATED_NAME);
+    for (const mark of [TOPIC_EPOCH_NAME, TERMINATED_NAME]) cursors.delete(mark);
+    const former = { topicEpoch, isTerminated };
+    const topic = new PersistentTopic(name, stored, { surroundings, former });
+    const { log } = stored;
+    for (const [subscription, bytes] of cursors) {
+      const cursor = new Cursor(log, decodeCursor(bytes));
+      topic.subscriptions.restore(subscription, cursor);
+      if (cursor.aheadAt !== undefined) topic.#onReset(subscription, "ahead-of-log", cursor);
+    }
+    // Where a damaged cursor was is unknown: all that is kept is delivered again, nothing is lost.
+    for (const subscription of damaged.keys()) {
+      if (subscription === TERMINATED_NAME) continue;
+      const cursor = Cursor.startingAt(log, log.first);
+      topic.subscriptions.restore(subscription, cursor);
+      topic.#onReset(subscription, "damaged", cursor);
+    }
+    topic.#quota.start();
     return topic;
   }
 
   get isUsed(): boolean {
-    return this.#producers.size > 0 || this.#subscriptions.isUsed;
+    return this.#producers.size > 0 || this.subscriptions.isUsed;
+  }
+
+  get stopped(): Stop | undefined {
+    return this.#stopped;
   }
 
   async openProducer(request: ProducerRequest): Promise<ProducerHandle> {
     const { initialSubscription } = request;
-    if (initialSubscription !== undefined) await this.#subscriptions.ensure(initialSubscription);
-    if (this.#ended !== undefined) throw this.#ended;
-    if (this.#room.isFull) throw this.#room.refusal();
+    this.#requirePublishable();
+    if (initialSubscription !== undefined) await this.subscriptions.ensure(initialSubscription);
+    this.#requirePublishable();
     return this.#producers.open(request);
   }
 
   subscribe(request: ConsumerRequest): Promise<ConsumerHandle> {
-    return this.#subscriptions.subscribe(request);
+    return this.subscriptions.subscribe(request);
+  }
+
+  /** Refuses producers from now on, also after a restart. Answers the position of the last entry. */
+  terminate(): Promise<Position | undefined> {
+    this.#terminating ??= this.#terminate();
+    return this.#terminating;
+  }
+
+  entryAt(position: Position): Promise<StoredEntry | undefined> {
+    return orRefusal(this.subscriptions.entryAt(position));
+  }
+
+  lastEntry(): Promise<StoredEntry | undefined> {
+    return orRefusal(this.subscriptions.lastEntry());
+  }
+
+  positionAtTime(atMs: number): Promise<Position> {
+    return orRefusal(this.#stored.log.positionAtTime(atMs));
   }
 
   async tidy(): Promise<void> {
-    this.#subscriptions.tidy();
+    const nowMs = this.#surroundings.wallClock.now();
+    this.#in.sample(nowMs);
+    this.#producers.sample(nowMs);
+    this.subscriptions.sample(nowMs);
+    this.subscriptions.tidy();
+    await this.#applyTtl(nowMs);
     await this.#trim();
+  }
+
+  async check(): Promise<void> {
+    if (this.#ended !== undefined) return;
+    try {
+      await this.#quota.check();
+    } catch (error) {
+      this.#onReadFailed(error);
+    }
   }
 
   stats(): TopicStats {
     const failure = this.#ended?.cause ?? this.#ended ?? this.#keeper.failure;
+    const subscriptions = this.subscriptions.stats();
     return {
       name: this.#name.full,
-      producers: this.#producers.size,
+      producers: this.#producers.stats(),
+      subscriptions,
       sizeBytes: this.#stored.log.sizeBytes,
+      in: this.#in.stats,
+      out: sumOf(subscriptions.map(({ out }) => out)),
+      openedAtMs: this.#openedAtMs,
+      publishedAtMs: this.#publishedAtMs,
       droppedMessages: 0,
+      isTerminated: this.#isTerminated,
+      blocked: this.#block.reason,
       failure: failure instanceof Error ? failure.message : undefined,
-      subscriptions: this.#subscriptions.stats(),
     };
   }
 
   async close(why: RefusalError): Promise<void> {
     await this.#end(why);
-    await this.#keeper.close();
-    await this.#stored.close();
+    try {
+      await this.#keeper.close();
+    } finally {
+      await this.#stored.close();
+    }
   }
 
-  #publish({ parts, messageCount }: Publication): Promise<Position> {
+  #publish(producer: Producer, { parts, messageCount }: Publication): Promise<Position> {
     const { wallClock } = this.#surroundings;
     const { log } = this.#stored;
-    const entry = { parts, messageCount, publishedAtMs: Math.floor(wallClock.now()) };
-    if (!this.#room.isFull && !log.hasRoomFor(entry)) this.#room.onFull();
-    if (this.#room.isFull) return Promise.reject(this.#room.refusal());
-    return log.append(entry).then(
+    if (this.#isTerminated) return Promise.reject(terminated(this.#name));
+    const publishedAtMs = Math.floor(wallClock.now());
+    const entry: NewEntry = { parts, messageCount, publishedAtMs };
+    if (!this.#block.isHolding && !log.hasRoomFor(entry)) this.#block.begin("storage-full");
+    if (this.#block.isHolding)
+      return Promise.reject(refuse(producer, this.#block.reason ?? "storage-full"));
+    const isRetry = this.#block.reason !== undefined;
+    const appended = log.append(entry).then(
       (position) => {
-        this.#subscriptions.wake();
+        this.#onStored(producer, entry);
+        if (isRetry) this.#block.end("storage-full");
+        else this.#block.retry();
+        this.subscriptions.wake();
         // Without subscriptions nothing else tells that there is something to remove.
         if (position.ledgerId !== this.#newestLedgerId) {
           this.#newestLedgerId = position.ledgerId;
@@ -134,11 +243,61 @@ export class PersistentTopic implements Topic {
       },
       (error: unknown) => {
         if (log.failure !== undefined) this.#stop(error);
-        if (!(error instanceof StorageError) || error.kind !== "full") throw refusalOf(error);
-        this.#room.onFull();
-        throw this.#room.refusal(error);
+        if (!(error instanceof StorageError) || !error.mayHeal) throw refusalOf(error);
+        this.#block.begin("storage-full");
+        throw refuse(producer, "storage-full", error);
       },
     );
+    this.#lastAppend = appended;
+    return appended;
+  }
+
+  #onStored(producer: Producer, { parts, messageCount, publishedAtMs }: NewEntry): void {
+    let bytes = 0;
+    for (const part of parts) bytes += part.length;
+    this.#in.add(messageCount, bytes);
+    producer.in.add(messageCount, bytes);
+    this.#publishedAtMs = publishedAtMs;
+    this.#quota.onPublished(bytes + RECORD_HEADER_BYTES);
+  }
+
+  async #terminate(): Promise<Position | undefined> {
+    this.#isTerminated = true;
+    await this.#lastAppend.catch(() => undefined);
+    try {
+      await orRefusal(this.#stored.cursors.save(TERMINATED_NAME, TERMINATED_MARK));
+    } catch (error) {
+      this.#isTerminated = false;
+      this.#terminating = undefined;
+      throw error;
+    }
+    this.#producers.endAll(terminated(this.#name));
+    this.subscriptions.terminate();
+    return this.#stored.log.last;
+  }
+
+  #requirePublishable(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+    if (this.#isTerminated) throw terminated(this.#name);
+    // Consumers may have acknowledged enough since the last check.
+    if (this.#block.reason === "backlog-quota") this.#quota.apply();
+    const { reason, isHolding } = this.#block;
+    if (reason === undefined || !isHolding) return;
+    const isException = this.#quota.quota?.action === "producer_exception";
+    throw reason === "backlog-quota" && isException ? quotaException() : blockedRefusal(reason);
+  }
+
+  #tellBlocked(reason: BlockReason | undefined): void {
+    const { observe } = this.#surroundings;
+    const topic = this.#name.full;
+    if (reason === undefined) observe({ kind: "producers-unblocked", topic });
+    else observe({ kind: "producers-blocked", topic, reason });
+  }
+
+  #onReset(subscription: string, reason: "damaged" | "ahead-of-log", cursor: Cursor): void {
+    const { observe } = this.#surroundings;
+    const topic = this.#name.full;
+    observe({ kind: "cursor-reset", topic, subscription, reason, position: cursor.ackedBefore });
   }
 
   #saveTopicEpoch(epoch: bigint): Promise<void> {
@@ -162,27 +321,62 @@ export class PersistentTopic implements Topic {
 
   async #trimNow(): Promise<void> {
     const { log } = this.#stored;
-    const { consumedBefore } = this.#subscriptions;
-    // Whole segments go, and never the newest.
-    if (consumedBefore.ledgerId === log.first.ledgerId) return;
+    const { consumedBefore } = this.subscriptions;
     const { wallClock, settings } = this.#surroundings;
+    const { sizeBytes } = log;
     try {
-      await log.trim({ nowMs: wallClock.now(), consumedBefore, ...settings.retention });
+      // Entries that nobody subscribed to may still be wanted; what subscriptions consumed is not.
+      const isSubscribed = this.subscriptions.hasDurable;
+      const drain = isSubscribed ? { drainAfterMs: 0 } : {};
+      await log.trim({ nowMs: wallClock.now(), consumedBefore, ...settings.retention, ...drain });
     } catch (error) {
       // What could not be removed now is tried again.
       if (log.failure !== undefined) this.#stop(error);
     }
+    if (log.sizeBytes < sizeBytes) this.#block.retry();
   }
 
-  /** Nothing can be promised any more. */
+  async #applyTtl(nowMs: number): Promise<void> {
+    const { messageTtlMs } = this.#surroundings.policies.of(this.#name);
+    if (messageTtlMs === undefined || this.#ended !== undefined) return;
+    try {
+      await this.subscriptions.expireAll(nowMs - messageTtlMs);
+    } catch (error) {
+      this.#onReadFailed(error);
+    }
+  }
+
+  /** A policy could not be applied now; it is tried again at the next check. */
+  #onReadFailed(error: unknown): void {
+    if (this.#stored.log.failure !== undefined) this.#stop(error);
+    else if (this.#ended === undefined) this.#surroundings.observe({ kind: "error", error });
+  }
+
+  /** The log can promise nothing any more. */
   #stop(error: unknown): void {
-    const why = `topic ${this.#name.full} has stopped`;
-    void this.#end(new RefusalError("PersistenceError", why, { cause: error }));
+    if (this.#ended !== undefined) return;
+    const topic = this.#name.full;
+    const cause = error instanceof Error ? error : new Error(String(error));
+    const why = new RefusalError("PersistenceError", `topic ${topic} has stopped`, { cause });
+    this.#stopped = { why, atMs: this.#surroundings.timer.now() };
+    this.#surroundings.observe({ kind: "topic-stopped", topic, error: cause });
+    void this.#end(why);
   }
 
   async #end(why: RefusalError): Promise<void> {
     this.#ended ??= why;
     this.#producers.endAll(why);
-    await this.#subscriptions.end(why);
+    await this.subscriptions.end(why);
   }
+}
+
+/** Blocks the producer, so that nothing it sent later is stored before the entry that was refused. */
+function refuse(producer: Producer, reason: BlockReason, cause?: unknown): RefusalError {
+  const why = blockedRefusal(reason, cause);
+  producer.block(why);
+  return why;
+}
+
+function terminated({ full }: TopicName): RefusalError {
+  return new RefusalError("TopicTerminatedError", `topic ${full} was terminated`);
 }

@@ -11,7 +11,10 @@ interface RetentionSettings {
 
 /** Bounds. What is beyond them is refused, or waits. */
 interface BrokerLimits {
+  /** Topics, each partition counted. */
   readonly topicsMax?: number;
+  /** Topics whose files are open; the idlest are unloaded first. Topics in use are not counted out. */
+  readonly openTopicsMax?: number;
   readonly partitionsMax?: number;
   readonly producersPerTopicMax?: number;
   readonly subscriptionsPerTopicMax?: number;
@@ -20,6 +23,8 @@ interface BrokerLimits {
   readonly unackedPerConsumerMax?: number;
   /** The same for all consumers of a subscription together. */
   readonly unackedPerSubscriptionMax?: number;
+  /** Delayed entries that a shared subscription keeps track of; at the bound it reads no further. */
+  readonly delayedPerSubscriptionMax?: number;
   /** Entries that a subscription reads at once, and may hold before they are delivered. */
   readonly readEntriesMax?: number;
   /** Their bytes; one entry may be larger. */
@@ -33,8 +38,14 @@ export interface BrokerSettings {
   readonly limits?: BrokerLimits;
   /** A crash forgets the acknowledgements of this time. */
   readonly cursorSaveMs?: number;
-  /** How often retention is looked at. */
+  /** How often retention and message TTL are applied. */
   readonly tidyMs?: number;
+  /** How often backlog quotas are checked; a size also when so much was published. */
+  readonly quotaCheckMs?: number;
+  /** A topic without producers and consumers for this time is unloaded and its files are closed. */
+  readonly idleUnloadMs?: number;
+  /** A topic whose storage failed is refused for this time; then the next client opens it again. */
+  readonly stoppedRetryMs?: number;
 }
 
 export interface ResolvedSettings extends Required<BrokerSettings> {
@@ -48,17 +59,22 @@ const DEFAULTS: ResolvedSettings = {
   retention: { ageMaxMs: 0, sizeMaxBytes: 0 },
   limits: {
     topicsMax: 10_000,
+    openTopicsMax: 1_000,
     partitionsMax: 1_000,
     producersPerTopicMax: 10_000,
     subscriptionsPerTopicMax: 1_000,
     consumersPerSubscriptionMax: 1_000,
     unackedPerConsumerMax: 50_000,
     unackedPerSubscriptionMax: 200_000,
+    delayedPerSubscriptionMax: 50_000,
     readEntriesMax: 1_000,
     readBytesMax: 1024 * 1024,
   },
   cursorSaveMs: 1_000,
   tidyMs: 60_000,
+  quotaCheckMs: 5_000,
+  idleUnloadMs: 300_000,
+  stoppedRetryMs: 30_000,
 };
 
 export function resolveSettings(settings: BrokerSettings): ResolvedSettings {
@@ -77,5 +93,8 @@ export function resolveSettings(settings: BrokerSettings): ResolvedSettings {
     if (!(value >= 0)) throw new ConfigError(`${name} is ${value}; it must not be negative`);
   requireDuration("cursorSaveMs", resolved.cursorSaveMs, 1);
   requireDuration("tidyMs", resolved.tidyMs, 1);
+  requireDuration("quotaCheckMs", resolved.quotaCheckMs, 1);
+  requireDuration("idleUnloadMs", resolved.idleUnloadMs, 1);
+  requireDuration("stoppedRetryMs", resolved.stoppedRetryMs, 1);
   return resolved;
 }

@@ -73,6 +73,10 @@ export class MemoryTopicLog implements TopicLog {
     return this.#segments.entryCountBetween(from, to);
   }
 
+  sizeBytesFrom(position: Position): number {
+    return this.#segments.sizeBytesFrom(position);
+  }
+
   positionAtTime(atMs: number): Promise<Position> {
     return settled(() => this.#positionAtTime(atMs));
   }
@@ -82,7 +86,13 @@ export class MemoryTopicLog implements TopicLog {
   }
 
   trim(retention: Retention): Promise<void> {
-    return settled(() => this.#trimWhile(() => this.#segments.isOldestExpired(retention)));
+    return settled(() => {
+      const isExpired = (): boolean => this.#segments.isOldestExpired(retention);
+      this.#trimWhile(isExpired);
+      if (!this.#segments.isNewestDrained(retention, 0)) return;
+      this.#segments.push(new MemorySegment(this.end.ledgerId + 1));
+      this.#trimWhile(isExpired);
+    });
   }
 
   close(): Promise<void> {
