@@ -1,4 +1,4 @@
-import { NO_ID, SERVER_ERROR } from "@sluice/pulsar/wire";
+import { NO_ID } from "@sluice/pulsar/wire";
 import { describe, expect, test } from "vitest";
 import { entryOf, SessionDriver } from "../../test/session-driver.ts";
 
@@ -33,20 +33,6 @@ describe("a consumer", () => {
     driver.receive("ack", { consumerId: 3n, ackType: 0, messageIds: [AT] });
     driver.keep(driver.session.acknowledged(driver.take("ack").request));
     expect(driver.sent()).toEqual([]);
-  });
-
-  test("cannot be Key_Shared", () => {
-    const driver = SessionDriver.connected();
-    driver.receive("subscribe", {
-      topic: "t",
-      subscription: "s",
-      subType: 3,
-      consumerId: 1n,
-      requestId: 2n,
-    });
-    expect(driver.sent()).toMatchObject([
-      { kind: "error", body: { requestId: 2n, error: SERVER_ERROR.NotAllowedError } },
-    ]);
   });
 
   test("echoes the epoch of its last redelivery", () => {

@@ -161,8 +161,6 @@ export class Consumers {
   }
 
   #cannotSubscribe({ subType, consumerId }: CommandBodies["subscribe"]): Refusal | undefined {
-    if (subType === SUB_TYPE.keyShared)
-      return { error: "NotAllowedError", message: "there are no Key_Shared subscriptions here" };
     if (subType < SUB_TYPE.exclusive || subType > SUB_TYPE.keyShared)
       return { error: "NotAllowedError", message: `no subscription has the type ${subType}` };
     if (this.#byId.size < this.#limits.consumersMax || this.#byId.has(consumerId)) return undefined;

@@ -198,7 +198,7 @@ export class PersistentSubscription implements IdleReadAhead {
       backlogEntries,
       backlogBytes: backlogEntries === 0 ? 0 : this.#log.sizeBytesFrom(cursor.ackedBefore),
       delayedEntries,
-      activeConsumer: type === "shared" ? undefined : active?.name,
+      activeConsumer: type.endsWith("shared") ? undefined : active?.name,
       out: this.out.stats,
     };
   }
