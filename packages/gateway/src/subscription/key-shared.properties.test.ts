@@ -26,7 +26,7 @@ const scatter = (text: string): number => {
   return hash % 65_536;
 };
 
-function consumer(name: string, keyRanges?: readonly KeyRange[]): Consumer {
+function newConsumer(name: string, keyRanges?: readonly KeyRange[]): Consumer {
   return new Consumer({ name, priorityLevel: 0, unackedMax: 1, keyRanges });
 }
 
@@ -214,7 +214,7 @@ test("few keys move when a consumer joins, and all keys have a consumer", () => 
   const consumerOf = (): readonly (string | undefined)[] =>
     Array.from({ length: 1_000 }, (_, key) => assignment.consumerOf(scatter(`${key}`))?.name);
   expect(consumerOf()).not.toContain("a");
-  for (const name of ["a", "b", "c"]) assignment.add(consumer(name));
+  for (const name of ["a", "b", "c"]) assignment.add(newConsumer(name));
   const before = consumerOf();
   expect(before).not.toContain(undefined);
   for (const name of ["a", "b", "c"]) {
@@ -222,7 +222,7 @@ test("few keys move when a consumer joins, and all keys have a consumer", () => 
     expect(count).toBeGreaterThan(150);
     expect(count).toBeLessThan(550);
   }
-  const added = consumer("d");
+  const added = newConsumer("d");
   assignment.add(added);
   const after = consumerOf();
   const moved = after.filter((each, index) => each !== before[index]);
@@ -233,8 +233,8 @@ test("few keys move when a consumer joins, and all keys have a consumer", () => 
 
 test("sticky consumers get the ranges that they name, and ranges that overlap are refused", () => {
   const assignment = new KeyAssignment(scatter);
-  assignment.add(consumer("low", [{ start: 0, end: 99 }]));
-  assignment.add(consumer("high", [{ start: 200, end: 65_535 }]));
+  assignment.add(newConsumer("low", [{ start: 0, end: 99 }]));
+  assignment.add(newConsumer("high", [{ start: 200, end: 65_535 }]));
   const names = [0, 99, 100, 199, 200, 65_535].map((hash) => assignment.consumerOf(hash)?.name);
   expect(names).toEqual(["low", "low", undefined, undefined, "high", "high"]);
   for (const range of [
@@ -244,6 +244,6 @@ test("sticky consumers get the ranges that they name, and ranges that overlap ar
     { start: 120, end: 65_536 },
     { start: -1, end: 0 },
   ])
-    expect(() => assignment.add(consumer("bad", [range]))).toThrow("range");
-  expect(() => assignment.add(consumer("auto"))).toThrow("another Key_Shared mode");
+    expect(() => assignment.add(newConsumer("bad", [range]))).toThrow("range");
+  expect(() => assignment.add(newConsumer("auto"))).toThrow("another Key_Shared mode");
 });
