@@ -1,3 +1,12 @@
+export { inspectData } from "./storage/inspect/inspect-data.ts";
+export type {
+  CursorReport,
+  Damage,
+  DataReport,
+  SchemaReport,
+  SegmentReport,
+  TopicReport,
+} from "./storage/inspect/data-report.ts";
 export { startBroker } from "./start-broker.ts";
 export type {
   BrokerStats,
@@ -6,6 +15,8 @@ export type {
   StartBrokerOptions,
   TokenOptions,
 } from "./start-broker.ts";
+export type { RoleOptions } from "./auth/permissions.ts";
+export type { BrokerEvent, BrokerObserver } from "./observe/broker-event.ts";
 export type { BrokerSettings } from "./topic/settings.ts";
 export type { ConnectionLimits } from "./server/connection-limits.ts";
 export { ListenError } from "./server/listener.ts";

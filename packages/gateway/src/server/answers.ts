@@ -1,18 +1,29 @@
-import { decodeMetadata, NO_ID, splitEntry, TOPICS_MODE } from "@sluice/pulsar/wire";
+import { decodeMetadata, NO_ID, splitEntry, SUB_TYPE, TOPICS_MODE } from "@sluice/pulsar/wire";
 import type { MessageIdData } from "@sluice/pulsar/wire";
+import type { Broker } from "../broker/broker.ts";
 import { messageIdOf, startPointOf } from "../broker/message-id.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
-import type { Answer, Question, SeekTarget } from "../session/effect.ts";
+import type { SchemaRegistry } from "../schema/schema-registry.ts";
+import type { Answer, Question, SeekTarget } from "../session/question.ts";
 import type { Position } from "../storage/position.ts";
 import type { ConsumerHandle, SeekPoint } from "../topic/consumer-handle.ts";
-import type { BrokerSide } from "./broker-link.ts";
 
-/** What the broker has to say; rejects with a `RefusalError` if it will not. */
-export async function answerTo(
+/** The consumer that a question is about. */
+export interface AskedConsumer {
+  readonly handle: ConsumerHandle;
+  readonly partition: number | undefined;
+  readonly subType: number;
+}
+
+/**
+ * What the broker answers; throws or rejects with a `RefusalError` if it refuses. What can be answered
+ * at once is, so that a client's next request is read only when the answer is written.
+ */
+export function answerTo(
   question: Question,
-  handle: ConsumerHandle | undefined,
-  { broker, schemas }: BrokerSide,
-): Promise<Answer> {
+  consumer: AskedConsumer | undefined,
+  { broker, schemas }: { readonly broker: Broker; readonly schemas: SchemaRegistry },
+): Answer | Promise<Answer> {
   const { about } = question;
   switch (about) {
     case "partitions":
@@ -22,32 +33,66 @@ export async function answerTo(
     case "topics": {
       return { about, names: broker.topicsOf(question.namespace, domainOf(question.mode)) };
     }
-    case "schema": {
-      const stored = schemas.get(question.topic, question.version);
-      if (stored !== undefined) return { about, ...stored };
-      throw new RefusalError("TopicNotFound", "the topic has no such schema");
-    }
+    case "schema":
+      return schemas.get(question.topic, question.version).then((stored) => {
+        if (stored !== undefined) return { about, ...stored };
+        throw new RefusalError("TopicNotFound", "the topic has no such schema");
+      });
     case "newSchema":
-      return { about, version: schemas.put(question.topic, question.schema) };
-    case "lastMessageId": {
-      const { partition } = question.consumer;
-      const entry = await openOr(handle).lastEntry();
-      const batchIndex = entry === undefined ? undefined : lastBatchIndex(entry.bytes);
-      const last = { ...idOf(entry?.position), partition, batchIndex };
-      const markDelete = { ...idOf(openOr(handle).markDeletePosition()), partition };
-      return { about, last, markDelete };
-    }
+      return schemas.put(question.topic, question.schema).then((version) => ({
+        about,
+        version,
+      }));
+    case "consumerStats":
+      return consumerStats(openOr(consumer));
+    case "lastMessageId":
+      return lastMessageId(openOr(consumer));
     case "seek":
-      await openOr(handle).seek(seekPointTo(question.target));
-      return { about };
+      return openOr(consumer)
+        .handle.seek(seekPointTo(question.target))
+        .then(() => ({ about }));
     case "unsubscribe":
-      await openOr(handle).unsubscribe();
-      return { about };
+      return openOr(consumer)
+        .handle.unsubscribe()
+        .then(() => ({ about }));
   }
 }
 
-function openOr(handle: ConsumerHandle | undefined): ConsumerHandle {
-  if (handle !== undefined) return handle;
+const TYPE_NAMES: ReadonlyMap<number, string> = new Map([
+  [SUB_TYPE.exclusive, "Exclusive"],
+  [SUB_TYPE.shared, "Shared"],
+  [SUB_TYPE.failover, "Failover"],
+]);
+
+function consumerStats({ handle, subType }: AskedConsumer): Answer {
+  const stats = handle.stats();
+  if (stats === undefined) throw new RefusalError("ConsumerNotFound", "the consumer is closed");
+  return {
+    about: "consumerStats",
+    stats: {
+      consumerName: stats.name,
+      type: TYPE_NAMES.get(subType),
+      msgRateOut: stats.out.messagesPerSecond,
+      msgThroughputOut: stats.out.bytesPerSecond,
+      availablePermits: BigInt(Math.max(0, stats.availablePermits)),
+      unackedMessages: BigInt(stats.unackedMessages),
+      blockedConsumerOnUnackedMsgs: stats.isBlocked,
+      address: stats.client?.address,
+      msgBacklog: BigInt(handle.backlogEntries),
+    },
+  };
+}
+
+async function lastMessageId({ handle, partition }: AskedConsumer): Promise<Answer> {
+  const entry = await handle.lastEntry();
+  const batchIndex = entry === undefined ? undefined : lastBatchIndex(entry.bytes);
+  const last = { ...idOf(entry?.position), partition, batchIndex };
+  const markDelete = { ...idOf(handle.markDeletePosition()), partition };
+  return { about: "lastMessageId", last, markDelete };
+}
+
+function openOr(consumer: AskedConsumer | undefined): AskedConsumer {
+  if (consumer !== undefined) return consumer;
   throw new RefusalError("ConsumerNotFound", "the consumer is closed");
 }
 

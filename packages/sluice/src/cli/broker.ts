@@ -1,7 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { ConfigError, SluiceError } from "@sluice/core";
 import { startBroker } from "@sluice/gateway";
-import type { RunningBroker, StartBrokerOptions, TokenOptions } from "@sluice/gateway";
+import type {
+  BrokerObserver,
+  RunningBroker,
+  StartBrokerOptions,
+  TokenOptions,
+} from "@sluice/gateway";
 import { Command } from "commander";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
@@ -107,7 +112,7 @@ async function settingsOf(options: BrokerOptions): Promise<StartBrokerOptions> {
     ...(advertisedHost !== undefined && { advertisedHost }),
     ...(tls !== undefined && { tls }),
     ...(token !== undefined && { token }),
-    onError: reportOnce(),
+    observe: reportErrors(),
   };
 }
 
@@ -165,9 +170,11 @@ async function contentOf(file: string): Promise<Buffer> {
 }
 
 /** Says each thing once: what goes wrong a thousand times a second does not fill a disk. */
-function reportOnce(): (error: unknown) => void {
+function reportErrors(): BrokerObserver {
   const said = new Set<string>();
-  return (error) => {
+  return (event) => {
+    if (event.kind !== "error") return;
+    const { error } = event;
     const text = String(error instanceof Error ? error.message : error).slice(0, LINE_CHARS_MAX);
     if (said.has(text) || said.size >= LINES_MAX) return;
     said.add(text);

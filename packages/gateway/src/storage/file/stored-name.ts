@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { InvariantError } from "@sluice/core";
+
+/** Most bytes of UTF-8 that the name of a topic or a subscription may have. */
+export const NAME_BYTES_MAX = 4096;
+
+/** How much of a name can be read in the file's. */
+const READABLE_LENGTH = 40;
+const HASH_LENGTH = 32;
+
+/**
+ * The file or folder of a name that any client may have chosen. The front is for people; the hash
+ * makes it one name's alone, also where a file system takes A for a or has no room for long names.
+ * The name itself is kept in the file.
+ */
+export function fileNameOf(name: string): string {
+  const readable = name.slice(0, READABLE_LENGTH).replaceAll(/[^\w-]/g, "_");
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, HASH_LENGTH);
+  return `${readable}-${hash}`;
+}
+
+/** The name of a file, if the readable front is all of it; undefined if only the hash tells. */
+export function readableNameOf(fileName: string): string | undefined {
+  const name = fileName.slice(0, -(1 + HASH_LENGTH));
+  return fileNameOf(name) === fileName ? name : undefined;
+}
+
+/** Why a name cannot be stored; undefined if it can. */
+export function nameFlaw(name: string): string | undefined {
+  const bytes = Buffer.from(name);
+  if (bytes.length === 0) return "is empty";
+  if (bytes.length > NAME_BYTES_MAX) return `is longer than ${NAME_BYTES_MAX} bytes`;
+  return bytes.toString() === name ? undefined : "is not well-formed Unicode";
+}
+
+/** Throws unless a name can be stored. */
+export function requireName(name: string): void {
+  const flaw = nameFlaw(name);
+  if (flaw !== undefined) throw new InvariantError(`a stored name ${flaw}`);
+}
