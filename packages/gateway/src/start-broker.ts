@@ -15,7 +15,6 @@ import { createTokenAuthenticator } from "./auth/token-authenticator.ts";
 import type { TokenAuthenticator, TokenAuthenticatorOptions } from "./auth/token-authenticator.ts";
 import { Broker } from "./broker/broker.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
-import { SchemaRegistry } from "./schema/schema-registry.ts";
 import type { ByteBudget } from "./memory/byte-budget.ts";
 import { CountedByteBudget } from "./memory/counted-byte-budget.ts";
 import type { BrokerObserver } from "./observe/broker-event.ts";
@@ -171,7 +170,7 @@ export async function startBroker(
     serviceUrl: urls.find((url) => url.startsWith("pulsar://")),
     serviceUrlTls: urls.find((url) => url.startsWith("pulsar+ssl://")),
   };
-  const schemas = new SchemaRegistry();
+  const { schemas } = broker;
   const embedded = { ...world, broker, schemas, memory, authenticator, observe };
   const server = new Server({
     ...world,
@@ -251,7 +250,7 @@ async function openBroker(
   { data, broker: settings }: StartBrokerOptions,
   world: BrokerWorld & { readonly memory: ByteBudget; readonly observe: BrokerObserver },
 ): Promise<Broker> {
-  const store = await openStore(data);
+  const store = await openStore(data, world.observe);
   try {
     return new Broker({ store, ...world }, settings);
   } catch (error) {
@@ -278,8 +277,12 @@ function authenticatorOf(
   return createTokenAuthenticator({ ...token, wallClock } as TokenAuthenticatorOptions);
 }
 
-async function openStore(data: StartBrokerOptions["data"]): Promise<BrokerStore> {
-  return data === "memory" ? new MemoryBrokerStore() : FileBrokerStore.open(data.folder);
+async function openStore(
+  data: StartBrokerOptions["data"],
+  observe: BrokerObserver,
+): Promise<BrokerStore> {
+  if (data === "memory") return new MemoryBrokerStore();
+  return FileBrokerStore.open(data.folder, { observe });
 }
 
 async function makePartitions(

@@ -36,6 +36,7 @@ export type { Entry } from "./wire/entry.ts";
 export { BatchWriter, splitBatch } from "./wire/batch.ts";
 export type { BatchedMessage } from "./wire/batch.ts";
 export { crc32c } from "./wire/crc32c.ts";
+export { murmur3 } from "./client/message/key-hash.ts";
 
 // What commands and entries are made of.
 export type { MessageIdData } from "./wire/definition/message-id.ts";

@@ -34,12 +34,12 @@ export function answerTo(
       return { about, names: broker.topicsOf(question.namespace, domainOf(question.mode)) };
     }
     case "schema":
-      return Promise.resolve(schemas.get(question.topic, question.version)).then((stored) => {
+      return schemas.get(question.topic, question.version).then((stored) => {
         if (stored !== undefined) return { about, ...stored };
         throw new RefusalError("TopicNotFound", "the topic has no such schema");
       });
     case "newSchema":
-      return Promise.resolve(schemas.put(question.topic, question.schema)).then((version) => ({
+      return schemas.put(question.topic, question.schema).then((version) => ({
         about,
         version,
       }));

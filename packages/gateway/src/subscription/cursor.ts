@@ -1,8 +1,8 @@
 import { comparePositions } from "../storage/position.ts";
+import type { CursorSnapshot } from "../storage/cursor/cursor-snapshot.ts";
 import type { Position } from "../storage/position.ts";
 import type { TopicLog } from "../storage/log/topic-log.ts";
 import { AckSets } from "./ack-sets.ts";
-import type { PartlyAcked } from "./ack-sets.ts";
 import type { Ack, AckSet } from "./delivery.ts";
 import { PositionRanges } from "./position-ranges.ts";
 import type { PositionRange } from "./position-ranges.ts";
@@ -16,34 +16,51 @@ const RANGES_MAX = 200_000;
 /** Of these the lowest are saved; what is above is delivered again after a restart. */
 const RANGES_SAVED_MAX = 100_000;
 
-/** All that a subscription must remember. */
-export interface CursorSnapshot {
-  /** Everything before it is acknowledged. */
-  readonly ackedBefore: Position;
-  /** Acknowledged beyond that; in order, no two touch. */
-  readonly ranges: readonly PositionRange[];
-  readonly ackSets: readonly PartlyAcked[];
-}
-
-/** How far the log goes, and what follows what in it. */
-export type LogOrder = Pick<TopicLog, "next" | "end">;
+/** What a log holds, and what follows what in it. */
+export type LogOrder = Pick<TopicLog, "first" | "next" | "previous" | "end">;
 
 /**
- * What a subscription has acknowledged: all before a position, ranges beyond it, and messages of
- * batches. Acknowledgements may be forgotten where there are too many, so that an entry comes twice;
- * what is not acknowledged, or not even stored, is never taken for acknowledged.
+ * What a subscription has acknowledged: all before the mark-delete position, ranges beyond it, and
+ * messages of batches. Acknowledgements may be forgotten where there are too many, so that an entry
+ * is delivered twice; an entry that is not acknowledged, or not stored, never counts as acknowledged.
  */
 export class Cursor {
+  /**
+   * The stored position, if it was after the end of the log: entries that it counted as acknowledged
+   * are gone from the log. The cursor starts at the end instead.
+   */
+  readonly aheadAt: Position | undefined;
   readonly #log: LogOrder;
   readonly #ranges = new PositionRanges(RANGES_MAX);
   readonly #ackSets = new AckSets();
   #ackedBefore: Position;
 
+  /**
+   * From a snapshot that may be older than the log: a crash loses acknowledgements of the last
+   * second, and the log may have been trimmed by them. What the log no longer has is acknowledged.
+   */
   constructor(log: LogOrder, { ackedBefore, ranges, ackSets }: CursorSnapshot) {
     this.#log = log;
-    this.#ackedBefore = ackedBefore;
-    for (const range of ranges) this.#ranges.append(range);
-    for (const { position, ackSet } of ackSets) this.#ackSets.narrow(position, ackSet);
+    const { first, end } = log;
+    const isAhead = comparePositions(ackedBefore, end) > 0;
+    const isBehind = comparePositions(ackedBefore, first) < 0;
+    this.#ackedBefore = isAhead ? end : isBehind ? first : ackedBefore;
+    let aheadAt = isAhead ? ackedBefore : undefined;
+    for (const { ledgerId, from, to } of ranges) {
+      const entryCount = this.#entriesOf(ledgerId);
+      for (let index = 0; index < from.length; index++) {
+        const start = from[index] ?? entryCount;
+        const stored = Math.min(to[index] ?? start, entryCount);
+        if (stored > start) this.#ranges.append({ ledgerId, from: start, to: stored });
+      }
+      const last = { ledgerId, entryId: to.at(-1) ?? 0 };
+      if (comparePositions(last, end) > 0) aheadAt = last;
+    }
+    this.aheadAt = aheadAt;
+    this.#ranges.removeBefore(this.#ackedBefore);
+    for (const { position, ackSet } of ackSets)
+      if (this.#isStored(position) && comparePositions(position, this.#ackedBefore) >= 0)
+        this.#ackSets.narrow(position, ackSet);
     this.#absorb();
   }
 
@@ -117,6 +134,12 @@ export class Cursor {
     return position.ledgerId < end.ledgerId && comparePositions(this.#at(position), position) === 0;
   }
 
+  /** How many entries a ledger has; 0 if the log does not have it. */
+  #entriesOf(ledgerId: number): number {
+    const last = this.#log.previous({ ledgerId, entryId: Infinity });
+    return last?.ledgerId === ledgerId ? last.entryId + 1 : 0;
+  }
+
   /** The first entry at a position or after it. */
   #at({ ledgerId, entryId }: Position): Position {
     return this.#log.next({ ledgerId, entryId: entryId - 1 });
@@ -152,7 +175,6 @@ export class Cursor {
     const before = this.#ackedBefore;
     if (before.ledgerId === ledgerId) return from <= before.entryId;
     // Only the log knows whether a ledger ends here and the next one begins there.
-    const next = this.#at(before);
-    return next.ledgerId === ledgerId && next.entryId === from;
+    return comparePositions({ ledgerId, entryId: from }, this.#at(before)) <= 0;
   }
 }

@@ -4,9 +4,9 @@ import { MemoryTopicLog } from "../storage/log/memory-topic-log.ts";
 import { comparePositions, formatPosition } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import { Consumer } from "./consumer.ts";
-import { decodeCursor, encodeCursor } from "./cursor-codec.ts";
+import { decodeCursor, encodeCursor } from "../storage/cursor/cursor-codec.ts";
 import { Cursor } from "./cursor.ts";
-import type { CursorSnapshot } from "./cursor.ts";
+import type { CursorSnapshot } from "../storage/cursor/cursor-snapshot.ts";
 import type { Ack, Delivery } from "./delivery.ts";
 import type { ReadRequest } from "./dispatcher.ts";
 import { Subscription } from "./subscription.ts";
@@ -254,6 +254,7 @@ class Course {
       unackedMax: ALL_UNACKED_MAX,
       consumersMax: 100,
       delays: NO_DELAYS,
+      keys: { hashOfEntry: () => 0, hashOfText: () => 0 },
       partition: undefined,
     });
   }

@@ -1,19 +1,24 @@
 import { requireWhole } from "@sluice/core/internal";
-import type { CursorStore } from "../cursor/cursor-store.ts";
+import type { DocumentStore } from "../document/document-store.ts";
+import type { SchemaStore } from "../schema/schema-store.ts";
 import type { TopicLog } from "../log/topic-log.ts";
 
 /** One topic while it is open. */
 export interface StoredTopic {
   readonly log: TopicLog;
-  readonly cursors: CursorStore;
-  /** Bytes of a torn write, never acknowledged, that were cut off when the topic was opened. */
-  readonly cutBytes: number;
+  readonly cursors: DocumentStore;
   /** Waits for what has begun, then closes log and cursors. */
   close(): Promise<void>;
 }
 
-/** All that a broker keeps: topics with their cursors, and which topics have how many partitions. */
+/** All that a broker keeps: topics with their cursors, numbers of partitions, and other documents. */
 export interface BrokerStore {
+  /** Of the broker itself, e.g. policies. The store closes them. */
+  readonly documents: DocumentStore;
+
+  /** Of topics, also of those that store nothing else. The store closes them. */
+  readonly schemas: SchemaStore;
+
   /** Names of the topics that are stored, partitions included, in no order. */
   topics(): readonly string[];
 

@@ -1,9 +1,13 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BrokerEvent } from "../../observe/broker-event.ts";
+import { SeededRandom } from "@sluice/core";
+import { openStoreOn } from "../../../test/file-world.ts";
+import { SimulatedDisk } from "../../../test/simulated-disk.ts";
 import { describeBrokerStore } from "../../../test/broker-store-contract.ts";
-import { textsOf } from "../../../test/cursor-store-contract.ts";
+import { textsOf } from "../../../test/document-store-contract.ts";
 import { readAll, say, textOf } from "../../../test/topic-log-contract.ts";
 import { FileBrokerStore } from "./file-broker-store.ts";
 
@@ -29,10 +33,12 @@ test("a store in files has all when it is opened again", async () => {
   await say(log, "entry");
   await cursors.save("subscription", Buffer.from("cursor"));
   await before.savePartitionCount("orders", 3);
+  await before.documents.save("policies", Buffer.from("none"));
   await before.close();
   const after = await FileBrokerStore.open(root);
   expect(after.topics()).toEqual(["topic"]);
   expect(Object.fromEntries(after.partitionCounts())).toEqual({ orders: 3 });
+  expect(await textsOf(after.documents)).toEqual({ policies: "none" });
   const topic = await after.openTopic("topic");
   expect((await readAll(topic.log)).map(textOf)).toEqual(["entry"]);
   expect(await textsOf(topic.cursors)).toEqual({ subscription: "cursor" });
@@ -60,16 +66,68 @@ test("what was being made or removed in a crash is cleared away", async () => {
   await store.close();
 });
 
-test("a topic whose name is lost is not thrown away, and the lock is given back", async () => {
+test.each(["damaged", "missing"])(
+  "a topic whose name file is %s is reported, found again by its name, and keeps nobody else out",
+  async (how) => {
+    const root = newRoot();
+    const before = await FileBrokerStore.open(root);
+    for (const name of ["topic", "other"]) await say((await before.openTopic(name)).log, name);
+    await before.close();
+    const inside = await readdir(join(root, "topics"));
+    const folder = inside.find((name) => name.startsWith("topic-")) ?? "";
+    const file = join(root, "topics", folder, "name");
+    if (how === "missing") await rm(file);
+    else await writeFile(file, "nonsense");
+    const events: BrokerEvent[] = [];
+    const after = await FileBrokerStore.open(root, { observe: (event) => events.push(event) });
+    expect(events).toMatchObject([{ kind: "damaged", error: { kind: "damaged", spot: { file } } }]);
+    expect(after.topics()).toEqual(["other"]);
+    const { log } = await after.openTopic("topic");
+    expect((await readAll(log)).map(textOf)).toEqual(["topic"]);
+    expect(events.slice(1)).toEqual([{ kind: "healed", topic: "topic" }]);
+    await after.close();
+    const last = await FileBrokerStore.open(root);
+    expect(last.topics().toSorted()).toEqual(["other", "topic"]);
+    await last.close();
+  },
+);
+
+test("damaged documents, cursors and schemas are told with their files", async () => {
+  const disk = new SimulatedDisk(new SeededRandom(1));
+  const before = await openStoreOn(disk.mount());
+  await (await before.openTopic("topic")).cursors.save("s", Buffer.from("cursor"));
+  await before.schemas.save("topic", 0, Buffer.from("schema"));
+  await before.documents.save("policies", Buffer.from("none"));
+  const paths = disk.paths().filter((path) => /\.(cursor|schema|document)$/.test(path));
+  expect(paths).toHaveLength(3);
+  for (const path of paths) disk.overwrite(path, Buffer.from("nonsense"));
+  disk.kill();
+  const events: BrokerEvent[] = [];
+  const after = await openStoreOn(disk.mount(), { observe: (event) => events.push(event) });
+  await (await after.openTopic("topic")).cursors.load();
+  await after.schemas.load("topic");
+  await after.documents.load();
+  expect(events).toMatchObject([
+    { kind: "damaged", topic: "topic", error: { spot: { file: paths[2] } } },
+    { kind: "damaged", topic: "topic", error: { spot: { file: paths[1] } } },
+    { kind: "damaged", topic: undefined, error: { spot: { file: paths[0] } } },
+  ]);
+});
+
+test("what happens to a log is told with the name of its topic", async () => {
   const root = newRoot();
   const before = await FileBrokerStore.open(root);
-  const { log } = await before.openTopic("topic");
-  await say(log, "entry");
+  await say((await before.openTopic("topic")).log, "entry");
   await before.close();
   const [folder = ""] = await readdir(join(root, "topics"));
-  await rm(join(root, "topics", folder, "name"));
-  for (let attempt = 0; attempt < 2; attempt++)
-    await expect(FileBrokerStore.open(root)).rejects.toMatchObject({ kind: "damaged" });
+  // As after a crash: without a seal, and with bytes of a write that was not finished.
+  await rm(join(root, "topics", folder, "0000000000.seal"));
+  await appendFile(join(root, "topics", folder, "0000000000.log"), "torn");
+  const events: BrokerEvent[] = [];
+  const after = await FileBrokerStore.open(root, { observe: (event) => events.push(event) });
+  await after.openTopic("topic");
+  expect(events).toEqual([{ kind: "tail-cut", topic: "topic", bytes: 4 }]);
+  await after.close();
 });
 
 test("a damaged topic does not open, and the others do", async () => {

@@ -1,12 +1,15 @@
 import { InvariantError } from "@sluice/core";
 import { requirePartitionCount } from "./broker-store.ts";
 import type { BrokerStore, StoredTopic } from "./broker-store.ts";
-import { MemoryCursorStore } from "../cursor/memory-cursor-store.ts";
+import type { DocumentStore } from "../document/document-store.ts";
+import { MemoryDocumentStore } from "../document/memory-document-store.ts";
 import { MemoryTopicLog } from "../log/memory-topic-log.ts";
 import type { MemoryTopicLogOptions } from "../log/memory-topic-log.ts";
+import { MemorySchemaStore } from "../schema/memory-schema-store.ts";
+import type { SchemaStore } from "../schema/schema-store.ts";
 import { settled } from "../file/settled.ts";
 import { StorageClosedError } from "../storage-error.ts";
-import { requireName } from "./stored-name.ts";
+import { requireName } from "../file/stored-name.ts";
 
 interface MemoryTopic {
   readonly log: MemoryTopicLog;
@@ -15,6 +18,8 @@ interface MemoryTopic {
 
 /** A broker's topics as long as its process lives. */
 export class MemoryBrokerStore implements BrokerStore {
+  readonly documents: DocumentStore = new MemoryDocumentStore();
+  readonly schemas: SchemaStore = new MemorySchemaStore();
   readonly #logOptions: MemoryTopicLogOptions;
   readonly #topics = new Map<string, MemoryTopic>();
   readonly #open = new Map<string, StoredTopic>();
@@ -63,7 +68,11 @@ export class MemoryBrokerStore implements BrokerStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#open.values()].map((topic) => topic.close()));
+    await Promise.all([
+      this.documents.close(),
+      this.schemas.close(),
+      ...[...this.#open.values()].map((topic) => topic.close()),
+    ]);
   }
 
   #openTopic(name: string): StoredTopic {
@@ -74,12 +83,12 @@ export class MemoryBrokerStore implements BrokerStore {
     const log = former?.log.reopened() ?? new MemoryTopicLog(this.#logOptions);
     const cursors = former?.cursors ?? new Map<string, Uint8Array>();
     this.#topics.set(name, { log, cursors });
-    const cursorStore = new MemoryCursorStore(cursors);
+    const cursorStore = new MemoryDocumentStore(cursors);
     const close = async (): Promise<void> => {
       await Promise.all([log.close(), cursorStore.close()]);
       this.#open.delete(name);
     };
-    const topic = { log, cursors: cursorStore, cutBytes: 0, close };
+    const topic = { log, cursors: cursorStore, close };
     this.#open.set(name, topic);
     return topic;
   }

@@ -19,6 +19,12 @@ export function fileNameOf(name: string): string {
   return `${readable}-${hash}`;
 }
 
+/** The name of a file, if the readable front is all of it; undefined if only the hash tells. */
+export function readableNameOf(fileName: string): string | undefined {
+  const name = fileName.slice(0, -(1 + HASH_LENGTH));
+  return fileNameOf(name) === fileName ? name : undefined;
+}
+
 /** Why a name cannot be stored; undefined if it can. */
 export function nameFlaw(name: string): string | undefined {
   const bytes = Buffer.from(name);
