@@ -21,6 +21,41 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/**
+ * Which folders each folder imports. A folder may import only folders that are listed before it, so
+ * there is no cycle.
+ */
+const FOLDER_ARROWS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "packages/pulsar/src": {
+    wire: [],
+    compression: ["wire"],
+    client: ["compression", "wire"],
+  },
+  "packages/pulsar/src/client": {
+    check: [],
+    error: [],
+    wait: ["error"],
+    message: ["check"],
+    event: ["message"],
+    authentication: ["error", "wait"],
+    connection: ["authentication", "error", "event", "wait"],
+    lookup: ["connection", "error", "event"],
+    attachment: ["connection", "error", "event", "lookup", "wait"],
+    producer: ["attachment", "check", "connection", "error", "lookup", "message", "wait"],
+    consumer: ["attachment", "check", "connection", "error", "lookup", "message", "wait"],
+    api: [
+      "authentication",
+      "check",
+      "connection",
+      "consumer",
+      "error",
+      "event",
+      "lookup",
+      "producer",
+    ],
+  },
+};
+
 /** The one file that owns the real clock, timers and randomness; its test is real time too. */
 const SYSTEM = /^packages\/core\/src\/system(\.test)?\.ts$/;
 const REAL =
@@ -85,6 +120,47 @@ describe.each(packages)("%s", (folder) => {
 
   test("has the version of the whole", () => {
     expect(manifest.version).toBe((JSON.parse(read("package.json")) as Manifest).version);
+  });
+});
+
+describe.each(Object.entries(FOLDER_ARROWS))("%s", (root, arrows) => {
+  const inside = sources.filter(
+    (file) => file.startsWith(`${root}/`) && file.slice(root.length + 1).includes("/"),
+  );
+  /** Empty for a file outside of the root's folders. */
+  const folderOf = (path: string): string => {
+    const [folder = "", ...rest] = path.startsWith(`${root}/`)
+      ? path.slice(root.length + 1).split("/")
+      : [];
+    return rest.length > 0 ? folder : "";
+  };
+
+  test("has only folders with arrows", () => {
+    expect([...new Set(inside.map(folderOf))].toSorted()).toEqual(Object.keys(arrows).toSorted());
+  });
+
+  test.each(Object.keys(arrows))("%s imports only the folders that it may", (folder) => {
+    const shipped = inside.filter(
+      (file) => folderOf(file) === folder && !file.endsWith(".test.ts"),
+    );
+    const found = shipped.flatMap((file) =>
+      importsOf(file)
+        .filter((name) => name.startsWith("."))
+        .map((name) => folderOf(new URL(name, `file:///${file}`).pathname.slice(1))),
+    );
+    const others = [...new Set(found)].filter((name) => name !== "" && name !== folder);
+    expect(others.toSorted()).toEqual(arrows[folder]);
+  });
+
+  test("each folder imports only folders that are listed before it", () => {
+    const listed = new Set<string>();
+    for (const [folder, imported] of Object.entries(arrows)) {
+      expect(
+        imported.filter((name) => !listed.has(name)),
+        folder,
+      ).toEqual([]);
+      listed.add(folder);
+    }
   });
 });
 

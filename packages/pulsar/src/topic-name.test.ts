@@ -38,7 +38,7 @@ test.each([
 });
 
 test.each([
-  ["", /no local name/],
+  ["", /topic is empty/],
   ["  ", /no local name/],
   ["a/b", /has 2 parts/],
   ["public/default/", /no local name/],

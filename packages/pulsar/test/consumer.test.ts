@@ -6,12 +6,12 @@ import { MessageId } from "../src/client/message/message-id.ts";
 import type { Command, CommandOf } from "../src/wire/command.ts";
 import { SERVER_ERROR } from "../src/wire/constants.ts";
 import { encodeEntry } from "../src/wire/entry.ts";
-import { consumingWorld, receiveAll, textOf, TOPIC } from "./virtual-consumer.ts";
+import { consumingClient, receiveAll, textOf, TOPIC } from "./virtual-consumer.ts";
 
 const METADATA = { producerName: "p", sequenceId: 0n, publishTime: 1_000n };
 
 test("messages come in order, and what is acknowledged does not come again", async () => {
-  const { broker, topics, client, timer, subscribe } = await consumingWorld();
+  const { broker, topics, client, timer, subscribe } = await consumingClient();
   const consumer = await subscribe();
   topics.publish(TOPIC, "a");
   topics.publish(TOPIC, ["b", "c"]);
@@ -28,7 +28,7 @@ test("messages come in order, and what is acknowledged does not come again", asy
 
 describe("a loop over a consumer", () => {
   test("ends when the consumer is closed, which sends what was acknowledged", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe();
     const seen: string[] = [];
     const loop = (async () => {
@@ -47,7 +47,7 @@ describe("a loop over a consumer", () => {
   });
 
   test("can be left, and the next goes on", async () => {
-    const { topics, subscribe } = await consumingWorld();
+    const { topics, subscribe } = await consumingClient();
     const consumer = await subscribe();
     topics.publish(TOPIC, ["a", "b"]);
     for await (const message of consumer) if (textOf(message) === "a") break;
@@ -58,7 +58,7 @@ describe("a loop over a consumer", () => {
   });
 
   test("takes no message with it when it is ended while it waits", async () => {
-    const { topics, subscribe } = await consumingWorld();
+    const { topics, subscribe } = await consumingClient();
     const consumer = await subscribe();
     const iterator = consumer[Symbol.asyncIterator]();
     const next = iterator.next();
@@ -70,7 +70,7 @@ describe("a loop over a consumer", () => {
 });
 
 test("what nobody takes is not asked for", async () => {
-  const { topics, timer, subscribe, heard } = await consumingWorld();
+  const { topics, timer, subscribe, heard } = await consumingClient();
   const consumer = await subscribe({ receiverQueueSize: 10 });
   for (let count = 0; count < 100; count++) topics.publish(TOPIC, ["a", "b", "c"]);
   await timer.advance(60_000);
@@ -83,7 +83,7 @@ test("what nobody takes is not asked for", async () => {
 });
 
 test("a consumer that pauses asks for nothing, and for what it missed when it resumes", async () => {
-  const { topics, timer, subscribe } = await consumingWorld();
+  const { topics, timer, subscribe } = await consumingClient();
   const consumer = await subscribe({ receiverQueueSize: 2 });
   consumer.pause();
   for (const text of ["a", "b", "c", "d"]) topics.publish(TOPIC, text);
@@ -94,7 +94,7 @@ test("a consumer that pauses asks for nothing, and for what it missed when it re
 
 describe("after a lost connection", () => {
   test("nothing of before is handed out any more once the broker is asked again", async () => {
-    const { broker, topics, timer, subscribe, heard } = await consumingWorld();
+    const { broker, topics, timer, subscribe, heard } = await consumingClient();
     const consumer = await subscribe();
     for (const text of ["a", "b"]) topics.publish(TOPIC, text);
     expect(textOf(await consumer.receive())).toBe("a");
@@ -111,7 +111,7 @@ describe("after a lost connection", () => {
   });
 
   test("a topic that is gone for good ends the consumer", async () => {
-    const { broker, timer, client, subscribe } = await consumingWorld();
+    const { broker, timer, client, subscribe } = await consumingClient();
     const consumer = await subscribe();
     const received = consumer.receive();
     Object.assign(broker.script, {
@@ -130,7 +130,7 @@ describe("after a lost connection", () => {
   });
 
   test("what was not acknowledged comes again, and what was meanwhile does not", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe();
     for (const text of ["a", "b", "c"]) topics.publish(TOPIC, text);
     const [a, b] = await receiveAll(consumer, timer);
@@ -144,7 +144,7 @@ describe("after a lost connection", () => {
   });
 
   test("a subscription that is not durable goes on behind what was taken", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const startMessageId = MessageId.earliest;
     topics.publish(TOPIC, ["a", "b", "c"]);
     topics.publish(TOPIC, "d");
@@ -157,7 +157,7 @@ describe("after a lost connection", () => {
   });
 
   test("receipts that were under way are asked for again", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ ackReceipt: true });
     topics.publish(TOPIC, "a");
     const message = await consumer.receive();
@@ -184,7 +184,7 @@ test("nothing is lost and nothing comes twice, but for what a lost connection br
   });
   await fc.assert(
     fc.asyncProperty(options, fc.array(step, { maxLength: 40 }), async (chosen, steps) => {
-      const { broker, topics, client, timer, subscribe } = await consumingWorld();
+      const { broker, topics, client, timer, subscribe } = await consumingClient();
       const consumer = await subscribe(chosen);
       const seen = new Set<string>();
       const held: Message[] = [];
@@ -239,7 +239,7 @@ test("nothing is lost and nothing comes twice, but for what a lost connection br
 
 describe("giving back", () => {
   test("brings a message again after the delay, unless it is acknowledged before", async () => {
-    const { topics, timer, subscribe, heard } = await consumingWorld();
+    const { topics, timer, subscribe, heard } = await consumingClient();
     const consumer = await subscribe({ type: "shared", nackRedeliveryDelayMs: 1_000 });
     for (const text of ["a", "b", "c"]) topics.publish(TOPIC, text);
     const [a, b, c] = await receiveAll(consumer, timer);
@@ -257,7 +257,7 @@ describe("giving back", () => {
   });
 
   test("is forgotten with the consumer", async () => {
-    const { topics, timer, client, subscribe } = await consumingWorld();
+    const { topics, timer, client, subscribe } = await consumingClient();
     const consumer = await subscribe({ ackTimeoutMs: 5_000 });
     topics.publish(TOPIC, "a");
     consumer.nack(await consumer.receive());
@@ -266,7 +266,7 @@ describe("giving back", () => {
   });
 
   test("brings all that is not acknowledged again where the order counts", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ nackRedeliveryDelayMs: 1_000, receiverQueueSize: 3 });
     for (const text of ["a", "b", "c", "d"]) topics.publish(TOPIC, text);
     const a = await consumer.receive();
@@ -278,7 +278,7 @@ describe("giving back", () => {
   });
 
   test("happens by itself when the time to acknowledge is over", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ type: "shared", ackTimeoutMs: 2_000 });
     for (const text of ["a", "b"]) topics.publish(TOPIC, text);
     const [a] = await receiveAll(consumer, timer);
@@ -290,7 +290,7 @@ describe("giving back", () => {
   });
 
   test("of all brings each message once, also those that were not sent yet", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ type: "shared", receiverQueueSize: 2 });
     for (const text of ["a", "b", "c", "d", "e"]) topics.publish(TOPIC, text);
     expect(textOf(await consumer.receive())).toBe("a");
@@ -301,7 +301,7 @@ describe("giving back", () => {
   });
 
   test("what a broker sent before it heard of a redelivery of all is not delivered twice", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe();
     topics.publish(TOPIC, "a");
     await timer.advance(0);
@@ -313,7 +313,7 @@ describe("giving back", () => {
 
 /** A consumer that has received four messages. */
 const published = async (startInclusive: boolean) => {
-  const world = await consumingWorld();
+  const world = await consumingClient();
   const consumer = await world.subscribe({ startInclusive });
   world.topics.publish(TOPIC, "a");
   world.topics.publish(TOPIC, ["b", "c"], { publishTime: 2_000n });
@@ -422,7 +422,7 @@ describe("seeking", () => {
   });
 
   test("that is refused changes nothing", async () => {
-    const { topics, timer, subscribe } = await consumingWorld({
+    const { topics, timer, subscribe } = await consumingClient({
       seek: ({ body: { requestId } }) => ({
         kind: "error",
         body: { requestId, error: 22, message: "not here" },
@@ -439,7 +439,7 @@ describe("seeking", () => {
 
 describe("an entry that is not as it was sent", () => {
   test("is given back with the reason, the client is told, and the next follows", async () => {
-    const { topics, timer, events, subscribe, heard } = await consumingWorld();
+    const { topics, timer, events, subscribe, heard } = await consumingClient();
     const consumer = await subscribe({ receiverQueueSize: 2 });
     const bytes = encodeEntry(METADATA, Buffer.from("a"));
     bytes[bytes.length - 1] = 0;
@@ -454,7 +454,7 @@ describe("an entry that is not as it was sent", () => {
   });
 
   test("may show that only when it is opened", async () => {
-    const { topics, timer, events, subscribe, heard } = await consumingWorld();
+    const { topics, timer, events, subscribe, heard } = await consumingClient();
     const consumer = await subscribe({ receiverQueueSize: 1 });
     const metadata = { ...METADATA, numMessagesInBatch: 1 };
     topics.store(TOPIC, encodeEntry(metadata, Buffer.from("not a batch")), 1);
@@ -465,7 +465,7 @@ describe("an entry that is not as it was sent", () => {
   });
 
   test("gives back what the broker counted it as, so that others can come", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ receiverQueueSize: 10 });
     const bytes = encodeEntry({ ...METADATA, numMessagesInBatch: 10 }, Buffer.alloc(100));
     bytes[bytes.length - 1] = 1;
@@ -479,7 +479,7 @@ test.each([
   ["is encrypted", { encryptionKeys: [{ key: "k", value: Buffer.from("v") }] }],
   ["cannot be uncompressed", { compression: 2, uncompressedSize: 9 }],
 ])("a message that %s is told, and can be acknowledged by what was told", async (why, metadata) => {
-  const { topics, timer, subscribe } = await consumingWorld();
+  const { topics, timer, subscribe } = await consumingClient();
   const consumer = await subscribe();
   topics.publish(TOPIC, "secret", metadata);
   topics.publish(TOPIC, "b");
@@ -493,7 +493,7 @@ test.each([
 });
 
 test("a message in chunks that is too large is told once, and acknowledged whole", async () => {
-  const { topics, timer, subscribe } = await consumingWorld();
+  const { topics, timer, subscribe } = await consumingClient();
   const consumer = await subscribe({ receiverQueueSize: 1, messageBytesMax: 4 });
   for (const [chunkId, text] of ["ab", "cd", "e"].entries())
     topics.publish(TOPIC, text, { uuid: "u", chunkId, numChunksFromMsg: 3, totalChunkMsgSize: 5 });
@@ -507,7 +507,7 @@ test("a message in chunks that is too large is told once, and acknowledged whole
 });
 
 test("a message in chunks comes whole, and is acknowledged whole", async () => {
-  const { topics, timer, subscribe } = await consumingWorld();
+  const { topics, timer, subscribe } = await consumingClient();
   const consumer = await subscribe({ receiverQueueSize: 1 });
   for (const [chunkId, text] of ["ab", "cd", "e"].entries())
     topics.publish(TOPIC, text, { uuid: "u", chunkId, numChunksFromMsg: 3, totalChunkMsgSize: 5 });
@@ -520,7 +520,7 @@ test("a message in chunks comes whole, and is acknowledged whole", async () => {
 
 describe("acknowledging", () => {
   test("once more what a broker has forgotten reaches the next one", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe();
     for (const text of ["a", "b", "c"]) topics.publish(TOPIC, text);
     const { ack: note } = broker.script;
@@ -538,7 +538,7 @@ describe("acknowledging", () => {
   });
 
   test("waits for its receipt beyond a connection that broke, whatever broke it", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ ackReceipt: true });
     topics.publish(TOPIC, "a");
     const message = await consumer.receive();
@@ -556,7 +556,7 @@ describe("acknowledging", () => {
   });
 
   test("up to a message covers all before it", async () => {
-    const { topics, timer, subscribe, heard } = await consumingWorld();
+    const { topics, timer, subscribe, heard } = await consumingClient();
     const consumer = await subscribe({ batchIndexAck: true });
     for (const text of ["a", "b"]) topics.publish(TOPIC, text);
     topics.publish(TOPIC, ["c", "d", "e"]);
@@ -571,7 +571,7 @@ describe("acknowledging", () => {
     ["cumulatively where others consume, too", { type: "shared" as const }],
     ["an id within a batch that the broker takes as a whole", {}],
   ])("refuses %s", async (_, options) => {
-    const { topics, subscribe } = await consumingWorld();
+    const { topics, subscribe } = await consumingClient();
     const consumer = await subscribe(options);
     topics.publish(TOPIC, ["a", "b"]);
     const { messageId } = await consumer.receive();
@@ -580,7 +580,7 @@ describe("acknowledging", () => {
   });
 
   test("by an id alone reaches one message of a batch", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ type: "shared", batchIndexAck: true });
     topics.publish(TOPIC, ["a", "b", "c"]);
     const [, b] = await receiveAll(consumer, timer);
@@ -593,7 +593,7 @@ describe("acknowledging", () => {
 });
 
 test("two that share a subscription get each message once", async () => {
-  const { topics, timer, subscribe } = await consumingWorld();
+  const { topics, timer, subscribe } = await consumingClient();
   const options = { type: "shared" as const, receiverQueueSize: 3 };
   const [one, other] = [await subscribe(options), await subscribe(options)];
   for (let count = 0; count < 50; count++) topics.publish(TOPIC, `${count}`);
@@ -607,7 +607,7 @@ test("two that share a subscription get each message once", async () => {
 });
 
 test("the broker says who is active, and where a topic ends", async () => {
-  const { broker, timer, subscribe } = await consumingWorld();
+  const { broker, timer, subscribe } = await consumingClient();
   const consumer = await subscribe({ type: "failover" });
   expect([consumer.isActive, consumer.hasReachedEnd]).toEqual([false, false]);
   const body = { consumerId: 1n, isActive: true };
@@ -618,7 +618,7 @@ test("the broker says who is active, and where a topic ends", async () => {
 });
 
 test("the last message is known without receiving it", async () => {
-  const { topics, subscribe } = await consumingWorld();
+  const { topics, subscribe } = await consumingClient();
   const consumer = await subscribe();
   topics.publish(TOPIC, "a");
   topics.publish(TOPIC, ["b", "c"]);
@@ -626,7 +626,7 @@ test("the last message is known without receiving it", async () => {
 });
 
 test("unsubscribing ends the subscription and the consumer", async () => {
-  const { topics, timer, client, subscribe } = await consumingWorld();
+  const { topics, timer, client, subscribe } = await consumingClient();
   const consumer = await subscribe();
   await consumer.unsubscribe();
   expect(() => topics.subscription(TOPIC, "shop")).toThrow("not subscribed");
@@ -637,13 +637,13 @@ test("unsubscribing ends the subscription and the consumer", async () => {
 
 describe("subscribing", () => {
   test("is refused when somebody else has an exclusive subscription", async () => {
-    const { subscribe } = await consumingWorld();
+    const { subscribe } = await consumingClient();
     await subscribe();
     await expect(subscribe()).rejects.toMatchObject({ serverError: "ConsumerBusy" });
   });
 
   test("can be given up, and leaves nothing", async () => {
-    const { client, timer } = await consumingWorld({ subscribe: () => undefined });
+    const { client, timer } = await consumingClient({ subscribe: () => undefined });
     const giveUp = new AbortController();
     const options = { topic: "orders", subscription: "shop" };
     const subscribed = client.subscribe(options, giveUp.signal);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { MessageId } from "../src/client/message/message-id.ts";
-import { consumingWorld, receiveAll, textOf, TOPIC } from "./virtual-consumer.ts";
+import { consumingClient, receiveAll, textOf, TOPIC } from "./virtual-consumer.ts";
 
 const part = (index: number): string => `${TOPIC}-partition-${index}`;
 const full = (name: string): string => `persistent://public/default/${name}`;
 
 describe("a partitioned topic", () => {
   test("is consumed as one, each partition in turn", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 3);
     const consumer = await subscribe();
     topics.publish(part(0), ["a0", "a1", "a2"]);
@@ -19,7 +19,7 @@ describe("a partitioned topic", () => {
   });
 
   test("takes acknowledgements where they belong, by message and by id", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 2);
     const consumer = await subscribe();
     topics.publish(part(0), "a");
@@ -33,7 +33,7 @@ describe("a partitioned topic", () => {
   });
 
   test("may get more partitions, of which nothing is missed", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 1);
     const consumer = await subscribe({ topicsRefreshMs: 1_000 });
     broker.partitions.set(TOPIC, 2);
@@ -43,7 +43,7 @@ describe("a partitioned topic", () => {
   });
 
   test("that is paused asks for nothing of a new partition either", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 1);
     const consumer = await subscribe({ topicsRefreshMs: 1_000 });
     consumer.pause();
@@ -57,7 +57,7 @@ describe("a partitioned topic", () => {
   });
 
   test("shares the room for all among its partitions", async () => {
-    const { broker, subscribe, heard } = await consumingWorld();
+    const { broker, subscribe, heard } = await consumingClient();
     broker.partitions.set(TOPIC, 4);
     await subscribe({ receiverQueueTotal: 10 });
     await Promise.resolve();
@@ -65,7 +65,7 @@ describe("a partitioned topic", () => {
   });
 
   test("has a last message in each partition", async () => {
-    const { broker, topics, subscribe } = await consumingWorld();
+    const { broker, topics, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 2);
     const consumer = await subscribe();
     topics.publish(part(1), "a");
@@ -75,7 +75,7 @@ describe("a partitioned topic", () => {
   });
 
   test("is moved as a whole", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 2);
     const consumer = await subscribe();
     for (const index of [0, 1]) topics.publish(part(index), `${index}`);
@@ -88,7 +88,7 @@ describe("a partitioned topic", () => {
 
 describe("topics by name", () => {
   test("are consumed together, and an id alone does not say of which it is", async () => {
-    const { topics, subscribe } = await consumingWorld();
+    const { topics, subscribe } = await consumingClient();
     const consumer = await subscribe({ topics: ["one", "other", "one"] });
     expect(consumer.topics.toSorted()).toEqual([full("one"), full("other")]);
     topics.publish(full("other"), "a");
@@ -99,7 +99,7 @@ describe("topics by name", () => {
   });
 
   test("all are let go when one cannot be had", async () => {
-    const { broker, client, timer, subscribe } = await consumingWorld();
+    const { broker, client, timer, subscribe } = await consumingClient();
     const { subscribe: agree } = broker.script;
     broker.script.subscribe = (command, session, entry) =>
       command.body.topic === full("other")
@@ -119,7 +119,7 @@ describe("topics by name", () => {
 
 describe("topics by pattern", () => {
   test("come and go", async () => {
-    const { topics, timer, client, subscribe } = await consumingWorld();
+    const { topics, timer, client, subscribe } = await consumingClient();
     topics.publish(full("order-1"), "old");
     topics.publish(full("other"), "not ours");
     topics.publish(full("__order-log"), "not for anybody");
@@ -136,7 +136,7 @@ describe("topics by pattern", () => {
   });
 
   test("may be none at first, and a failed look is not the last", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ topicsPattern: /order/, topicsRefreshMs: 1_000 });
     const received = consumer.receive();
     const { getTopicsOfNamespace: look } = broker.script;
@@ -154,7 +154,7 @@ describe("topics by pattern", () => {
 });
 
 test("a broker that names more topics than one consumer can have is not believed", async () => {
-  const { client } = await consumingWorld({
+  const { client } = await consumingClient({
     getTopicsOfNamespace: ({ body: { requestId } }) => {
       const topics = Array.from({ length: 10_001 }, (_, index) => full(`t${index}`));
       return { kind: "getTopicsOfNamespaceResponse", body: { requestId, topics } };

@@ -5,7 +5,7 @@ import { TOPICS_MODE } from "../../wire/constants.ts";
 import type { Cluster } from "../lookup/cluster.ts";
 import { TOPICS_MAX } from "./consumer-options.ts";
 import type { TopicSelection } from "./consumer-options.ts";
-import { inGroups } from "../lookup/in-groups.ts";
+import { inGroups } from "../wait/in-groups.ts";
 
 /** A topic as what it is asked about, and what it consists of: its partitions, or itself alone. */
 export async function findTopics(

@@ -2,10 +2,9 @@ import { SluiceError } from "@sluice/core";
 import { Alarm } from "../wait/alarm.ts";
 import type { Cluster } from "../lookup/cluster.ts";
 import { MessageId } from "../message/message-id.ts";
-import { wellHeard } from "../connection/well-heard.ts";
 import type { ConsumerSettings } from "./consumer-options.ts";
 import { findTopics } from "./find-topics.ts";
-import { inGroups } from "../lookup/in-groups.ts";
+import { inGroups } from "../wait/in-groups.ts";
 import type { Received } from "./incoming-entry.ts";
 import { TopicConsumer } from "./topic-consumer.ts";
 import type { TopicConsumerListener } from "./topic-consumer.ts";
@@ -108,7 +107,7 @@ export class TopicConsumers implements TopicConsumerListener {
 
   /** Looks for what was not there before. What fails is tried again the next time. */
   async #refresh(): Promise<void> {
-    const signal = wellHeard(this.#stopping.signal);
+    const { signal } = this.#stopping;
     const { selection } = this.#settings;
     try {
       const topics = await findTopics(this.#cluster, selection, signal);

@@ -11,7 +11,7 @@ function send(sequenceId: bigint, messages = 1): PendingSend {
     messages,
     sizeBytes: messages,
     frame: Buffer.alloc(0),
-    deadlineAtMs: Infinity,
+    calledAtMs: 0,
     onStored: () => undefined,
     onFailed: () => undefined,
   };
