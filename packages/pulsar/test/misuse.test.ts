@@ -214,7 +214,7 @@ const consumerCalls: [
   ["ackCumulative", [], "the argument of ackCumulative is undefined; pass"],
   ["seek", [], "the argument of seek is undefined; pass"],
   ["seek", ["x"], 'the argument of seek is "x"; pass a received message or a MessageId, or a time'],
-  ["seek", [new Date(0)], "a Date is passed as date.getTime()"],
+  ["seek", [Object.create(Date.prototype)], "a Date is passed as date.getTime()"],
   ["seek", [-1], "the argument of seek is -1; use a time in ms since 1970"],
   ["seek", [Number.NaN], "the argument of seek is NaN; use a time"],
   ["seek", [0, new AbortController().signal], "is an AbortSignal; write seek(target, { signal })"],

@@ -1,4 +1,4 @@
-/** What a consumer sends and hears. */
+/** Commands from and to consumers. */
 import {
   bool,
   int32,
@@ -39,7 +39,7 @@ export interface CommandSubscribe extends WithUnknown {
   readonly requestId: bigint;
   readonly consumerName?: string | undefined;
   readonly priorityLevel?: number | undefined;
-  /** True if absent. */
+  /** Default: true. */
   readonly durable?: boolean | undefined;
   readonly startMessageId?: MessageIdData | undefined;
   readonly metadata?: readonly KeyValue[] | undefined;
@@ -47,7 +47,7 @@ export interface CommandSubscribe extends WithUnknown {
   readonly schema?: Schema | undefined;
   readonly initialPosition?: number | undefined;
   readonly replicateSubscriptionState?: boolean | undefined;
-  /** True if absent. */
+  /** Default: true. */
   readonly forceTopicCreation?: boolean | undefined;
   readonly startMessageRollbackDurationSec?: bigint | undefined;
   readonly keySharedMeta?: KeySharedMeta | undefined;
@@ -77,7 +77,7 @@ export const SUBSCRIBE: MessageType<CommandSubscribe> = message("CommandSubscrib
   consumerEpoch: optional(19, uint64),
 });
 
-/** Announces an entry: its bytes follow in the same frame. */
+/** The entry follows in the same frame. */
 export interface CommandMessage extends WithUnknown {
   readonly consumerId: bigint;
   readonly messageId: MessageIdData;
@@ -103,7 +103,7 @@ export interface CommandAck extends WithUnknown {
   readonly properties?: readonly KeyLongValue[] | undefined;
   readonly txnidLeastBits?: bigint | undefined;
   readonly txnidMostBits?: bigint | undefined;
-  /** With it, and only with it, the broker answers. */
+  /** The broker answers only if this is set. */
   readonly requestId?: bigint | undefined;
 }
 
@@ -138,7 +138,7 @@ export const ACK_RESPONSE: MessageType<CommandAckResponse> = message("CommandAck
 
 export interface CommandFlow extends WithUnknown {
   readonly consumerId: bigint;
-  /** Messages, not entries. */
+  /** Counts messages, not entries. */
   readonly messagePermits: number;
 }
 
@@ -175,7 +175,7 @@ export const SEEK: MessageType<CommandSeek> = message("CommandSeek", {
 
 export interface CommandRedeliverUnacknowledgedMessages extends WithUnknown {
   readonly consumerId: bigint;
-  /** Without any: all that the consumer has not acknowledged. */
+  /** If empty: everything that the consumer has not acknowledged. */
   readonly messageIds?: readonly MessageIdData[] | undefined;
   readonly consumerEpoch?: bigint | undefined;
 }
@@ -263,7 +263,7 @@ export const CONSUMER_STATS: MessageType<CommandConsumerStats> = message("Comman
   consumerId: required(4, uint64),
 });
 
-/** Its figures are among the unknown fields. */
+/** The statistics are among the unknown fields. */
 export interface CommandConsumerStatsResponse extends WithUnknown {
   readonly requestId: bigint;
   readonly errorCode?: number | undefined;
