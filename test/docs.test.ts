@@ -22,12 +22,19 @@ test.each(examples)("%s runs to its end", async (file) => {
   if (program.includes(REDIS_ADDRESS)) {
     if (redisPath === undefined) return;
     const redis = await RedisServer.start();
-    await runCopy(file, program.replaceAll(REDIS_ADDRESS, redis.url)).finally(() => redis.stop());
+    try {
+      await runCopy(file, program.replaceAll(REDIS_ADDRESS, redis.url));
+    } finally {
+      await redis.stop();
+    }
   } else if (program.includes(PULSAR_ADDRESS)) {
     const listen = "pulsar://127.0.0.1:0";
     const broker = await startBroker({ listen, data: "memory", partitions: { clicks: 3 } });
-    const copy = program.replaceAll(PULSAR_ADDRESS, broker.url);
-    await runCopy(file, copy).finally(() => broker.close());
+    try {
+      await runCopy(file, program.replaceAll(PULSAR_ADDRESS, broker.url));
+    } finally {
+      await broker.close();
+    }
   } else await expect(import(pathToFileURL(pathOf(file)).href)).resolves.toBeDefined();
 });
 

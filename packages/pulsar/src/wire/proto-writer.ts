@@ -1,6 +1,6 @@
 const FIRST_BYTES = 256;
 
-/** Length prefixes below this take one byte. */
+/** Longest string, in characters, that is written by a loop; its length prefix takes one byte. */
 const SHORT_CHARS = 48;
 
 /** Whole numbers below this are exact as doubles. */

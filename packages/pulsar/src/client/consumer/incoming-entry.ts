@@ -47,10 +47,7 @@ export interface RawEntry {
 /** Bytes of the smallest batched message: two lengths and one metadata field. */
 const BATCHED_BYTES_MIN = 6;
 
-/**
- * Messages in one batch: ten times the limit of any known client. A larger number is itself
- * corrupt.
- */
+/** Messages that a corrupt batch may claim: more than clients put into one. */
 const CLAIMED_MAX = 100_000;
 
 /** Decodes a MESSAGE up to its payload. Throws a `CorruptEntryError` if its checksum is wrong. */
