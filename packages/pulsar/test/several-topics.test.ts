@@ -6,7 +6,7 @@ const part = (index: number): string => `${TOPIC}-partition-${index}`;
 const full = (name: string): string => `persistent://public/default/${name}`;
 
 describe("a partitioned topic", () => {
-  test("is consumed as one, each partition in turn", async () => {
+  test("is consumed as one, in round robin over its partitions", async () => {
     const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 3);
     const consumer = await subscribe();
@@ -18,7 +18,7 @@ describe("a partitioned topic", () => {
     expect(messages.map(({ messageId }) => messageId.partition)).toEqual([0, 2, 0, 2, 0]);
   });
 
-  test("takes acknowledgements where they belong, by message and by id", async () => {
+  test("takes acknowledgements for the right partition, by message and by id", async () => {
     const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 2);
     const consumer = await subscribe();
@@ -32,7 +32,7 @@ describe("a partitioned topic", () => {
     expect(backlogs).toEqual([0, 0]);
   });
 
-  test("may get more partitions, of which nothing is missed", async () => {
+  test("gets added partitions, from their first message", async () => {
     const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 1);
     const consumer = await subscribe({ topicsRefreshMs: 1_000 });
@@ -42,7 +42,7 @@ describe("a partitioned topic", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["early"]);
   });
 
-  test("that is paused asks for nothing of a new partition either", async () => {
+  test("that is paused gives no permits to an added partition either", async () => {
     const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 1);
     const consumer = await subscribe({ topicsRefreshMs: 1_000 });
@@ -56,7 +56,7 @@ describe("a partitioned topic", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["a"]);
   });
 
-  test("shares the room for all among its partitions", async () => {
+  test("divides receiverQueueTotal among its partitions", async () => {
     const { broker, subscribe, heard } = await consumingClient();
     broker.partitions.set(TOPIC, 4);
     await subscribe({ receiverQueueTotal: 10 });
@@ -64,7 +64,7 @@ describe("a partitioned topic", () => {
     expect(heard("flow").map(({ messagePermits }) => messagePermits)).toEqual([2, 2, 2, 2]);
   });
 
-  test("has a last message in each partition", async () => {
+  test("has a last message id per partition", async () => {
     const { broker, topics, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 2);
     const consumer = await subscribe();
@@ -74,7 +74,7 @@ describe("a partitioned topic", () => {
     await expect(consumer.getLastMessageId()).rejects.toMatchObject({ code: "CONFIG" });
   });
 
-  test("is moved as a whole", async () => {
+  test("seeks in all partitions", async () => {
     const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 2);
     const consumer = await subscribe();
@@ -87,7 +87,7 @@ describe("a partitioned topic", () => {
 });
 
 describe("topics by name", () => {
-  test("are consumed together, and an id alone does not say of which it is", async () => {
+  test("are consumed together, and an id alone does not say which topic it is of", async () => {
     const { topics, subscribe } = await consumingClient();
     const consumer = await subscribe({ topics: ["one", "other", "one"] });
     expect(consumer.topics.toSorted()).toEqual([full("one"), full("other")]);
@@ -98,7 +98,7 @@ describe("topics by name", () => {
     await consumer.ack(message);
   });
 
-  test("all are let go when one cannot be had", async () => {
+  test("are all closed if one cannot be subscribed", async () => {
     const { broker, client, timer, subscribe } = await consumingClient();
     const { subscribe: agree } = broker.script;
     broker.script.subscribe = (command, session, entry) =>
@@ -118,7 +118,7 @@ describe("topics by name", () => {
 });
 
 describe("topics by pattern", () => {
-  test("come and go", async () => {
+  test("are subscribed when created and dropped when deleted", async () => {
     const { topics, timer, client, subscribe } = await consumingClient();
     topics.publish(full("order-1"), "old");
     topics.publish(full("other"), "not ours");
@@ -135,7 +135,7 @@ describe("topics by pattern", () => {
     expect(timer.sleeping).toBe(0);
   });
 
-  test("may be none at first, and a failed look is not the last", async () => {
+  test("may be none at first, and a failed refresh is retried", async () => {
     const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ topicsPattern: /order/, topicsRefreshMs: 1_000 });
     const received = consumer.receive();
@@ -153,7 +153,7 @@ describe("topics by pattern", () => {
   });
 });
 
-test("a broker that names more topics than one consumer can have is not believed", async () => {
+test("a broker that lists more than 10,000 topics is refused", async () => {
   const { client } = await consumingClient({
     getTopicsOfNamespace: ({ body: { requestId } }) => {
       const topics = Array.from({ length: 10_001 }, (_, index) => full(`t${index}`));
