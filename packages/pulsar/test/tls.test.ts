@@ -12,12 +12,12 @@ import type { Certificate } from "./certificates.ts";
 
 interface Peer {
   readonly port: number;
-  /** What clients have said to it, decrypted. */
+  /** Bytes from clients, decrypted. */
   readonly heard: Buffer[];
   close(): Promise<void>;
 }
 
-/** A server that says CONNECTED to whoever says anything. */
+/** A server that answers every read with CONNECTED. */
 async function serve(certificate: Certificate, options: ServerOptions = {}): Promise<Peer> {
   const heard: Buffer[] = [];
   const sockets = new Set<TLSSocket>();
@@ -43,7 +43,7 @@ async function serve(certificate: Certificate, options: ServerOptions = {}): Pro
   };
 }
 
-/** Connects with a token, closes at once, and tells what the server has heard. */
+/** Connects with a token, closes at once, and returns the commands that the server received. */
 async function heardBy(certificate: Certificate, tls: TlsOptions): Promise<string[]> {
   const peer = await serve(certificate);
   try {

@@ -6,7 +6,7 @@ import type { ClientOptions } from "../src/client/api/client-options.ts";
 import type { ClientEvent } from "../src/client/event/client-event.ts";
 import type { ScriptedBroker } from "./scripted-broker.ts";
 
-/** What the wall clock shows when a test begins. */
+/** The wall clock at the start of a test. */
 const WALL_START_MS = 1_700_000_000_000;
 
 /** A client in virtual time, connected to a scripted peer. */

@@ -39,7 +39,7 @@ export async function consumingClient(script: Script = {}): Promise<ConsumingCli
   };
 }
 
-/** What can be received without waiting for anything new. */
+/** Receives all messages that are there already. */
 export async function receiveAll(consumer: Consumer, timer: VirtualTimer): Promise<Message[]> {
   const received: Message[] = [];
   for (;;) {

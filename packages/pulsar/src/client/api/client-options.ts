@@ -17,7 +17,7 @@ import { requireOptions } from "../check/arguments.ts";
 export interface ClientOptions {
   /** Short for `authentication: tokenAuthentication(token)`. */
   readonly token?: Token | undefined;
-  /** How the client proves who it is. Default: not at all. */
+  /** The authentication method. Default: none. */
   readonly authentication?: Authentication | undefined;
   /** For pulsar+ssl:// URLs. */
   readonly tls?: TlsOptions | undefined;

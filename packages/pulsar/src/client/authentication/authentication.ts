@@ -1,6 +1,6 @@
 /**
- * Proves to a broker who the client is. Write one for a method that this package does not have, or use
- * `tokenAuthentication`, `basicAuthentication`, `tlsAuthentication` or `oauth2Authentication`.
+ * An authentication method: the client's credentials for a broker. Write one for a method that this
+ * package does not have, or use `tokenAuthentication`, `basicAuthentication`, `tlsAuthentication` or `oauth2Authentication`.
  */
 export interface Authentication {
   /** Pulsar's name of the method, as the broker's `authenticationProviders` know it: "token", "basic", … */
