@@ -188,12 +188,20 @@ export class CommandTable<Bodies extends object> {
     writer: ProtoWriter,
     command: CommandIn<Bodies, Kind>,
   ): void {
-    const { type, body } = this.#definitions[command.kind];
-    writer.uint32(TYPE_TAG);
-    writer.uint32(type);
-    writer.uint32((type << 3) | WIRE_TYPE.bytes);
-    body.write(writer, command.body);
+    encodeCommand(writer, this.#definitions[command.kind], command.body);
   }
+}
+
+/** Writes a command whose definition is known to the caller, without a lookup. */
+export function encodeCommand<T>(
+  writer: ProtoWriter,
+  { type, body }: CommandDefinition<T>,
+  value: T,
+): void {
+  writer.uint32(TYPE_TAG);
+  writer.uint32(type);
+  writer.uint32((type << 3) | WIRE_TYPE.bytes);
+  body.write(writer, value);
 }
 
 interface KnownCommand<Bodies, Kind extends keyof Bodies = keyof Bodies> {

@@ -1,4 +1,4 @@
-import { PULSAR_COMMANDS } from "./command.ts";
+import { COMMANDS, encodeCommand, PULSAR_COMMANDS } from "./command.ts";
 import type { Command, CommandIn, CommandTable, UnknownCommand } from "./command.ts";
 import type { MessageMetadata } from "./definition/metadata.ts";
 import type { CommandSend } from "./definition/producer.ts";
@@ -67,7 +67,7 @@ export function encodeSendFrame(
   payload: Uint8Array,
 ): Buffer {
   const writer = new ProtoWriter(FRAME_HEADER_BYTES, payload.length);
-  PULSAR_COMMANDS.encodeInto(writer, { kind: "send", body: send });
+  encodeCommand(writer, COMMANDS.send, send);
   const commandEnd = writer.offset;
   encodeEntryInto(writer, metadata, payload);
   const frame = writer.finish();
