@@ -6,32 +6,45 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
+import { startBroker } from "@sluice/gateway";
 import { loadScenario, simulate } from "@sluice/lab";
 import { redisPath, RedisServer } from "../packages/fleet/test/redis-server.ts";
 import { filesIn, pathOf, read } from "./tree.ts";
 
 const documents = filesIn().filter((file) => file.endsWith(".md"));
 const examples = filesIn("examples/");
-/** Where documents have a Redis server. */
+/** Where documents have a Redis server and a Pulsar broker. */
 const REDIS_ADDRESS = "redis://127.0.0.1:6379";
+const PULSAR_ADDRESS = "pulsar://localhost:6650";
 
 test.each(examples)("%s runs to its end", async (file) => {
-  if (!read(file).includes(REDIS_ADDRESS)) {
-    await expect(import(pathToFileURL(pathOf(file)).href)).resolves.toBeDefined();
-    return;
-  }
-  if (redisPath === undefined) return;
-  // The same program with the address of a server of the test.
-  const redis = await RedisServer.start();
+  const program = read(file);
+  if (program.includes(REDIS_ADDRESS)) {
+    if (redisPath === undefined) return;
+    const redis = await RedisServer.start();
+    try {
+      await runCopy(file, program.replaceAll(REDIS_ADDRESS, redis.url));
+    } finally {
+      await redis.stop();
+    }
+  } else if (program.includes(PULSAR_ADDRESS)) {
+    const listen = "pulsar://127.0.0.1:0";
+    const broker = await startBroker({ listen, data: "memory", partitions: { clicks: 3 } });
+    try {
+      await runCopy(file, program.replaceAll(PULSAR_ADDRESS, broker.url));
+    } finally {
+      await broker.close();
+    }
+  } else await expect(import(pathToFileURL(pathOf(file)).href)).resolves.toBeDefined();
+});
+
+/** Runs an example with the address of a server of the test. */
+async function runCopy(file: string, program: string): Promise<void> {
   const copy = pathOf(`.cache/${file}`);
   mkdirSync(dirname(copy), { recursive: true });
-  writeFileSync(copy, read(file).replaceAll(REDIS_ADDRESS, redis.url));
-  try {
-    await expect(import(pathToFileURL(copy).href)).resolves.toBeDefined();
-  } finally {
-    await redis.stop();
-  }
-});
+  writeFileSync(copy, program);
+  await expect(import(pathToFileURL(copy).href)).resolves.toBeDefined();
+}
 
 test("every TypeScript block of a document is one of the examples", () => {
   const programs = new Set(examples.map((file) => read(file).trim()));

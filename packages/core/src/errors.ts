@@ -1,3 +1,4 @@
+import { nearest } from "./nearest.ts";
 import { DURATION_MAX_MS } from "./time.ts";
 
 /** The stable name of a failure. Programs branch on it; messages may change. */
@@ -91,7 +92,13 @@ export function requireCount(
 /** Refuses options with a key that `known` does not have: it may be misspelt. */
 export function requireKnownKeys(what: string, settings: object, known: ReadonlySet<string>): void {
   for (const key in settings)
-    if (!known.has(key)) throw new ConfigError(`${what} has no option "${key}"`);
+    if (!known.has(key))
+      throw new ConfigError(`${what} has no option "${key}"; ${wayOut(key, known)}`);
+}
+
+function wayOut(key: string, known: ReadonlySet<string>): string {
+  const near = nearest(key, [...known]);
+  return near === undefined ? `it has ${[...known].join(", ")}` : `did you mean ${near}?`;
 }
 
 /** Text in quotes, so that "5" and 5 look different. */

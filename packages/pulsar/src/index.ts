@@ -1,8 +1,16 @@
-// A client: connect, and what it is told on the way.
+// Connecting: options, authentication, events.
 export { connect } from "./client/api/connect.ts";
 export type { Client } from "./client/api/client.ts";
-export type { ClientOptions, World } from "./client/api/client-options.ts";
-export type { Token } from "./client/api/authentication.ts";
+export type { ClientDependencies, ClientOptions } from "./client/api/client-options.ts";
+export type { Authentication, Credentials } from "./client/authentication/authentication.ts";
+export {
+  basicAuthentication,
+  tlsAuthentication,
+  tokenAuthentication,
+} from "./client/authentication/ready-methods.ts";
+export type { Token } from "./client/authentication/ready-methods.ts";
+export { oauth2Authentication } from "./client/authentication/oauth2.ts";
+export type { OAuth2Options } from "./client/authentication/oauth2.ts";
 export type { TlsOptions } from "./client/connection/socket-transport.ts";
 export type {
   Dial,
@@ -17,10 +25,14 @@ export type {
   Detached,
   Discarded,
   Disconnected,
+  Ended,
   EventListener,
   Reattached,
   Resent,
-} from "./client/api/event.ts";
+  Stuck,
+  TimedOut,
+  UnknownCommandReceived,
+} from "./client/event/client-event.ts";
 
 // Producers.
 export type { Producer, SendOptions } from "./client/producer/producer.ts";
@@ -40,7 +52,7 @@ export type { ConsumerOptions, SubscriptionType } from "./client/consumer/consum
 export type { Message, MessageRef } from "./client/consumer/message.ts";
 export { MessageId } from "./client/message/message-id.ts";
 
-// What can go wrong.
+// Errors.
 export { BrokerError } from "./client/error/broker-error.ts";
 export { ClosedError } from "./client/error/closed-error.ts";
 export { ConnectionError } from "./client/error/connection-error.ts";

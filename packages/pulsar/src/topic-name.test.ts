@@ -38,7 +38,7 @@ test.each([
 });
 
 test.each([
-  ["", /no local name/],
+  ["", /topic is empty/],
   ["  ", /no local name/],
   ["a/b", /has 2 parts/],
   ["public/default/", /no local name/],
@@ -61,11 +61,11 @@ test.each([
   expect(() => parseTopicName(text)).toThrow(why);
 });
 
-test("takes the longest name that it allows", () => {
+test("the longest allowed name is accepted", () => {
   expect(parseTopicName("x".repeat(1024)).localName).toHaveLength(1024);
 });
 
-test("a name that can be read is the same when written and read again", () => {
+test("a parsed name is the same when formatted and parsed again", () => {
   const name = fc.stringMatching(
     /^(non-persistent:\/\/)?[a-c=/]{0,4}\/?[a-c]{1,3}(-partition-\d{1,3})?$/,
   );
@@ -86,7 +86,7 @@ test("a name that can be read is the same when written and read again", () => {
 });
 
 describe("a partition's name", () => {
-  test("is the topic's with its number", () => {
+  test("is the topic's name with its number", () => {
     expect(partitionTopicName("orders", 12)).toBe(
       "persistent://public/default/orders-partition-12",
     );
@@ -96,7 +96,7 @@ describe("a partition's name", () => {
     });
   });
 
-  test("is refused for a partition, and for what is not a number of one", () => {
+  test("is refused for a partition, and for a wrong number", () => {
     expect(() => partitionTopicName("orders-partition-1", 0)).toThrow(/is a partition/);
     for (const partition of [-1, 0.5, Number.NaN, 2 ** 31])
       expect(() => partitionTopicName("orders", partition)).toThrow(ConfigError);

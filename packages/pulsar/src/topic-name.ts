@@ -2,37 +2,38 @@ import { ConfigError } from "@sluice/core";
 
 type TopicDomain = "persistent" | "non-persistent";
 
-/** A topic's name in its parts. */
+/** A topic name, parsed. */
 export interface TopicName {
   readonly domain: TopicDomain;
   readonly tenant: string;
   /** Without the tenant. */
   readonly namespace: string;
-  /** Without the suffix of a partition. */
+  /** Without the `-partition-N` suffix. */
   readonly localName: string;
-  /** Which partition of the topic is meant; undefined for the whole topic. */
+  /** Undefined for a topic without partitions, and for a partitioned topic as a whole. */
   readonly partition: number | undefined;
 }
 
-/** Pulsar sets no bound; names are keys of maps and come from strangers, so that one is needed. */
+/** Longest name, in characters. Pulsar has no bound; names come from clients and are kept as map keys. */
 const NAME_MAX_LENGTH = 1024;
 
-/** What Pulsar lets a tenant and a namespace be called; it counts letters of ASCII only. */
+/** Pulsar's rule for tenants and namespaces. */
 const ENTITY = /^[-=:.\w]+$/;
 
-/** Pulsar takes any local name. One with these could forge lines of a log, or has no UTF-8. */
+/** Characters that could forge lines of a log, or have no UTF-8. Pulsar accepts them in local names. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
-/** No leading zeros: "-partition-01" is part of a local name. */
+/** Without leading zeros: "-partition-01" belongs to the local name. */
 const PARTITION = /^(?<localName>.+)-partition-(?<partition>0|[1-9]\d{0,9})$/su;
 
 const PARTITION_MAX = 0x7fff_ffff;
 
 const FORMS = 'write "topic", "tenant/namespace/topic" or "persistent://tenant/namespace/topic"';
 
-/** Reads a name in any of its forms. Short ones are persistent, and of public/default. */
+/** Parses a name in any of its forms. Short names are persistent, in public/default. */
 export function parseTopicName(text: string): TopicName {
-  if (typeof text !== "string") throw new ConfigError(`a topic must have a name; ${FORMS}`);
+  if (typeof text !== "string") throw new ConfigError(`topic is ${typeof text}; ${FORMS}`);
+  if (text === "") throw new ConfigError(`topic is empty; ${FORMS}`);
   if (text.length > NAME_MAX_LENGTH)
     throw new ConfigError(`a topic name has at most ${NAME_MAX_LENGTH} characters`);
   if (UNPRINTABLE.test(text))
@@ -49,7 +50,7 @@ export function parseTopicName(text: string): TopicName {
   return { domain, tenant, namespace, ...splitPartition(localName) };
 }
 
-/** The full form, by which a topic goes over the wire. */
+/** The full form, as the wire has it. */
 export function formatTopicName(name: TopicName): string {
   const { domain, tenant, namespace, localName, partition } = name;
   const suffix = partition === undefined ? "" : `-partition-${partition}`;
@@ -65,17 +66,23 @@ export function fullTopicName(text: string): string {
 export function partitionTopicName(topic: string, partition: number): string {
   const name = parseTopicName(topic);
   if (name.partition !== undefined)
-    throw new ConfigError(`topic "${topic}" is a partition and has none of its own`);
+    throw new ConfigError(
+      `topic "${topic}" is a partition itself; use the name of the partitioned topic`,
+    );
   if (!Number.isInteger(partition) || partition < 0 || partition > PARTITION_MAX)
-    throw new ConfigError(`partition is ${partition}; it must be a whole number from 0`);
+    throw new ConfigError(
+      `partition is ${partition}; use a whole number from 0 to ${PARTITION_MAX}`,
+    );
   return formatTopicName({ ...name, partition });
 }
 
-/** Reads "tenant/namespace". */
+/** Parses "tenant/namespace". */
 export function parseNamespace(text: string): { tenant: string; namespace: string } {
-  const [tenant, namespace, ...more] = text.split("/");
+  const [tenant, namespace, ...more] = typeof text === "string" ? text.split("/") : [];
   if (tenant === undefined || namespace === undefined || more.length > 0)
-    throw new ConfigError('a namespace is written "tenant/namespace"');
+    throw new ConfigError(
+      'namespace is not valid; write "tenant/namespace", e.g. "public/default"',
+    );
   requireEntity("tenant", tenant);
   requireEntity("namespace", namespace);
   return { tenant, namespace };
@@ -100,7 +107,7 @@ function splitPartition(local: string): Pick<TopicName, "localName" | "partition
   const found = PARTITION.exec(local)?.groups;
   const partition = Number(found?.["partition"]);
   const localName = found?.["localName"];
-  // Beyond 31 bits it is no partition to Pulsar, and so part of a name.
+  // Above 31 bits Pulsar takes the number as part of the local name.
   if (localName === undefined || partition > PARTITION_MAX)
     return { localName: local, partition: undefined };
   return { localName, partition };

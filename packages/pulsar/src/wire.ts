@@ -1,22 +1,26 @@
-/** The Pulsar protocol without any I/O: bytes in, frames, commands, entries and messages out. */
+/** Pulsar's binary protocol without I/O: frames, commands, entries and batches, decoded and encoded. */
 
-// Frames: bytes cut into commands, and the entries that some of them carry.
+// Frames: one command each, and for some commands an entry.
 export { FrameDecoder } from "./wire/frame-decoder.ts";
 export type { FrameDecoderOptions } from "./wire/frame-decoder.ts";
 export {
   decodeFrame,
+  decodeFrameBy,
   encodeFrame,
+  encodeFrameBy,
   encodeFrameHead,
   encodeSendFrame,
   FRAME_PADDING_BYTES,
   MESSAGE_BYTES_MAX,
 } from "./wire/frame.ts";
 export type { Frame } from "./wire/frame.ts";
-export { typeOf } from "./wire/command.ts";
+export { COMMANDS, CommandTable, PULSAR_COMMANDS, typeOf } from "./wire/command.ts";
 export { requestIdOf } from "./wire/unknown-request.ts";
 export type {
   Command,
   CommandBodies,
+  CommandDefinition,
+  CommandIn,
   CommandKind,
   CommandOf,
   UnknownCommand,
@@ -38,7 +42,7 @@ export type { BatchedMessage } from "./wire/batch.ts";
 export { crc32c } from "./wire/crc32c.ts";
 export { murmur3 } from "./client/message/key-hash.ts";
 
-// What commands and entries are made of.
+// The parts of commands and entries.
 export type { MessageIdData } from "./wire/definition/message-id.ts";
 export type { KeyValue } from "./wire/definition/key-value.ts";
 export type { FeatureFlags } from "./wire/definition/connect.ts";
@@ -66,6 +70,6 @@ export {
 export type { ServerErrorName } from "./wire/constants.ts";
 export { ProtocolError } from "./wire/protocol-error.ts";
 
-// Names of topics, by which commands speak of them.
-export { formatTopicName, parseTopicName } from "./topic-name.ts";
+// Topic names.
+export { formatTopicName, parseTopicName, partitionTopicName } from "./topic-name.ts";
 export type { TopicName } from "./topic-name.ts";

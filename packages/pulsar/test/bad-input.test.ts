@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const FRAMES = 1_000_000;
 
-test("a million bad frames end in frames or in protocol errors, fast, and leave nothing behind", () => {
+test("a million bad frames end in frames or protocol errors, fast, and leave no memory behind", () => {
   const program = fileURLToPath(new URL("fuzz.mjs", import.meta.url));
   const printed = execFileSync(process.execPath, ["--expose-gc", program, "--frames", `${FRAMES}`]);
   const result = JSON.parse(printed.toString()) as Record<string, number>;

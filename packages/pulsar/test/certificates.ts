@@ -8,7 +8,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Who signed all but one of the others. */
+/** The CA of all certificates but one. */
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBczCCARmgAwIBAgIBATAKBggqhkjOPQQDAjAgMR4wHAYDVQQDDBVTbHVpY2Ug
 dGVzdCBhdXRob3JpdHkwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBa
@@ -60,7 +60,7 @@ AwEHoUQDQgAEd7IT5hrDuhXclX30f1dVxCNvQyxEh2HL0/mkmbJ8XEB5XWSr0UUx
 -----END EC PRIVATE KEY-----`,
 };
 
-/** For localhost, but signed by somebody whom nobody knows. */
+/** For localhost, signed by an unknown CA. */
 export const UNKNOWN: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBejCCASCgAwIBAgIBBTAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRTbHVpY2Ug

@@ -6,12 +6,12 @@ import { MessageId } from "../src/client/message/message-id.ts";
 import type { Command, CommandOf } from "../src/wire/command.ts";
 import { SERVER_ERROR } from "../src/wire/constants.ts";
 import { encodeEntry } from "../src/wire/entry.ts";
-import { consumingWorld, receiveAll, textOf, TOPIC } from "./virtual-consumer.ts";
+import { consumingClient, receiveAll, textOf, TOPIC } from "./virtual-consumer.ts";
 
 const METADATA = { producerName: "p", sequenceId: 0n, publishTime: 1_000n };
 
-test("messages come in order, and what is acknowledged does not come again", async () => {
-  const { broker, topics, client, timer, subscribe } = await consumingWorld();
+test("messages come in order, and acknowledged ones are not redelivered", async () => {
+  const { broker, topics, client, timer, subscribe } = await consumingClient();
   const consumer = await subscribe();
   topics.publish(TOPIC, "a");
   topics.publish(TOPIC, ["b", "c"]);
@@ -27,8 +27,8 @@ test("messages come in order, and what is acknowledged does not come again", asy
 });
 
 describe("a loop over a consumer", () => {
-  test("ends when the consumer is closed, which sends what was acknowledged", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+  test("ends when the consumer is closed, which sends the queued acknowledgements", async () => {
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe();
     const seen: string[] = [];
     const loop = (async () => {
@@ -46,8 +46,8 @@ describe("a loop over a consumer", () => {
     await expect(consumer.receive()).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  test("can be left, and the next goes on", async () => {
-    const { topics, subscribe } = await consumingWorld();
+  test("can be left, and the next loop goes on", async () => {
+    const { topics, subscribe } = await consumingClient();
     const consumer = await subscribe();
     topics.publish(TOPIC, ["a", "b"]);
     for await (const message of consumer) if (textOf(message) === "a") break;
@@ -57,8 +57,8 @@ describe("a loop over a consumer", () => {
     }
   });
 
-  test("takes no message with it when it is ended while it waits", async () => {
-    const { topics, subscribe } = await consumingWorld();
+  test("loses no message when it is left while it waits", async () => {
+    const { topics, subscribe } = await consumingClient();
     const consumer = await subscribe();
     const iterator = consumer[Symbol.asyncIterator]();
     const next = iterator.next();
@@ -69,8 +69,8 @@ describe("a loop over a consumer", () => {
   });
 });
 
-test("what nobody takes is not asked for", async () => {
-  const { topics, timer, subscribe, heard } = await consumingWorld();
+test("messages that are not taken are not asked for", async () => {
+  const { topics, timer, subscribe, heard } = await consumingClient();
   const consumer = await subscribe({ receiverQueueSize: 10 });
   for (let count = 0; count < 100; count++) topics.publish(TOPIC, ["a", "b", "c"]);
   await timer.advance(60_000);
@@ -82,8 +82,8 @@ test("what nobody takes is not asked for", async () => {
   expect(heard("flow").map(({ messagePermits }) => messagePermits)).toEqual([10, 5]);
 });
 
-test("a consumer that pauses asks for nothing, and for what it missed when it resumes", async () => {
-  const { topics, timer, subscribe } = await consumingWorld();
+test("a paused consumer gives no permits, and the missed ones when it resumes", async () => {
+  const { topics, timer, subscribe } = await consumingClient();
   const consumer = await subscribe({ receiverQueueSize: 2 });
   consumer.pause();
   for (const text of ["a", "b", "c", "d"]) topics.publish(TOPIC, text);
@@ -93,8 +93,8 @@ test("a consumer that pauses asks for nothing, and for what it missed when it re
 });
 
 describe("after a lost connection", () => {
-  test("nothing of before is handed out any more once the broker is asked again", async () => {
-    const { broker, topics, timer, subscribe, heard } = await consumingWorld();
+  test("messages of the old connection are not handed out after the new SUBSCRIBE", async () => {
+    const { broker, topics, timer, subscribe, heard } = await consumingClient();
     const consumer = await subscribe();
     for (const text of ["a", "b"]) topics.publish(TOPIC, text);
     expect(textOf(await consumer.receive())).toBe("a");
@@ -110,8 +110,8 @@ describe("after a lost connection", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["a", "b"]);
   });
 
-  test("a topic that is gone for good ends the consumer", async () => {
-    const { broker, timer, client, subscribe } = await consumingWorld();
+  test("a topic that is deleted ends the consumer", async () => {
+    const { broker, timer, client, subscribe } = await consumingClient();
     const consumer = await subscribe();
     const received = consumer.receive();
     Object.assign(broker.script, {
@@ -129,8 +129,8 @@ describe("after a lost connection", () => {
     expect(timer.sleeping).toBe(0);
   });
 
-  test("what was not acknowledged comes again, and what was meanwhile does not", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("unacknowledged messages are redelivered, and those acknowledged meanwhile are not", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe();
     for (const text of ["a", "b", "c"]) topics.publish(TOPIC, text);
     const [a, b] = await receiveAll(consumer, timer);
@@ -143,8 +143,8 @@ describe("after a lost connection", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["c"]);
   });
 
-  test("a subscription that is not durable goes on behind what was taken", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("a reader goes on behind the last taken message", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const startMessageId = MessageId.earliest;
     topics.publish(TOPIC, ["a", "b", "c"]);
     topics.publish(TOPIC, "d");
@@ -156,8 +156,8 @@ describe("after a lost connection", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["c", "d"]);
   });
 
-  test("receipts that were under way are asked for again", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("acknowledgements without a receipt are sent again", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ ackReceipt: true });
     topics.publish(TOPIC, "a");
     const message = await consumer.receive();
@@ -169,7 +169,7 @@ describe("after a lost connection", () => {
   });
 });
 
-test("nothing is lost and nothing comes twice, but for what a lost connection brings again", async () => {
+test("no message is lost, and none comes twice except after a lost connection", async () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ publish: fc.integer({ min: 1, max: 9 }) }) },
     { weight: 4, arbitrary: fc.record({ take: fc.integer({ min: 1, max: 9 }) }) },
@@ -184,7 +184,7 @@ test("nothing is lost and nothing comes twice, but for what a lost connection br
   });
   await fc.assert(
     fc.asyncProperty(options, fc.array(step, { maxLength: 40 }), async (chosen, steps) => {
-      const { broker, topics, client, timer, subscribe } = await consumingWorld();
+      const { broker, topics, client, timer, subscribe } = await consumingClient();
       const consumer = await subscribe(chosen);
       const seen = new Set<string>();
       const held: Message[] = [];
@@ -237,9 +237,9 @@ test("nothing is lost and nothing comes twice, but for what a lost connection br
   );
 });
 
-describe("giving back", () => {
-  test("brings a message again after the delay, unless it is acknowledged before", async () => {
-    const { topics, timer, subscribe, heard } = await consumingWorld();
+describe("nack", () => {
+  test("redelivers a message after the delay, unless it is acknowledged before", async () => {
+    const { topics, timer, subscribe, heard } = await consumingClient();
     const consumer = await subscribe({ type: "shared", nackRedeliveryDelayMs: 1_000 });
     for (const text of ["a", "b", "c"]) topics.publish(TOPIC, text);
     const [a, b, c] = await receiveAll(consumer, timer);
@@ -256,8 +256,8 @@ describe("giving back", () => {
     expect(more).toEqual([]);
   });
 
-  test("is forgotten with the consumer", async () => {
-    const { topics, timer, client, subscribe } = await consumingWorld();
+  test("is dropped when the consumer is closed", async () => {
+    const { topics, timer, client, subscribe } = await consumingClient();
     const consumer = await subscribe({ ackTimeoutMs: 5_000 });
     topics.publish(TOPIC, "a");
     consumer.nack(await consumer.receive());
@@ -265,8 +265,8 @@ describe("giving back", () => {
     expect(timer.sleeping).toBe(0);
   });
 
-  test("brings all that is not acknowledged again where the order counts", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+  test("redelivers everything unacknowledged on an exclusive subscription", async () => {
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ nackRedeliveryDelayMs: 1_000, receiverQueueSize: 3 });
     for (const text of ["a", "b", "c", "d"]) topics.publish(TOPIC, text);
     const a = await consumer.receive();
@@ -277,8 +277,8 @@ describe("giving back", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["b", "c", "d"]);
   });
 
-  test("happens by itself when the time to acknowledge is over", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+  test("happens by itself after ackTimeoutMs", async () => {
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ type: "shared", ackTimeoutMs: 2_000 });
     for (const text of ["a", "b"]) topics.publish(TOPIC, text);
     const [a] = await receiveAll(consumer, timer);
@@ -289,8 +289,8 @@ describe("giving back", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["b"]);
   });
 
-  test("of all brings each message once, also those that were not sent yet", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+  test("of everything redelivers each message once, also those not yet received", async () => {
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ type: "shared", receiverQueueSize: 2 });
     for (const text of ["a", "b", "c", "d", "e"]) topics.publish(TOPIC, text);
     expect(textOf(await consumer.receive())).toBe("a");
@@ -300,8 +300,8 @@ describe("giving back", () => {
     expect(again).toEqual(["a", "b", "c", "d", "e"]);
   });
 
-  test("what a broker sent before it heard of a redelivery of all is not delivered twice", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+  test("of everything drops messages of the earlier epoch that are still on their way", async () => {
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe();
     topics.publish(TOPIC, "a");
     await timer.advance(0);
@@ -313,7 +313,7 @@ describe("giving back", () => {
 
 /** A consumer that has received four messages. */
 const published = async (startInclusive: boolean) => {
-  const world = await consumingWorld();
+  const world = await consumingClient();
   const consumer = await world.subscribe({ startInclusive });
   world.topics.publish(TOPIC, "a");
   world.topics.publish(TOPIC, ["b", "c"], { publishTime: 2_000n });
@@ -345,14 +345,14 @@ describe("seeking", () => {
     expect(topics.subscription(TOPIC, "shop").backlog).toBe(0);
   });
 
-  test("finds an instant", async () => {
+  test("to a time starts at the first message published then or later", async () => {
     const { timer, consumer } = await published(false);
     await consumer.seek(2_000);
     await timer.advance(1_000);
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["b", "c", "d"]);
   });
 
-  test("lets nothing through that was sent before", async () => {
+  test("drops messages that were sent before it", async () => {
     const { topics, timer, consumer } = await published(false);
     topics.publish(TOPIC, "e");
     await timer.advance(0);
@@ -365,7 +365,7 @@ describe("seeking", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["g"]);
   });
 
-  test("does not wait for the answer once the broker has taken it back", async () => {
+  test("does not wait for its answer after CLOSE_CONSUMER", async () => {
     const { broker, timer, consumer, at } = await published(false);
     const { seek: move } = broker.script;
     const held: Command[] = [];
@@ -380,7 +380,7 @@ describe("seeking", () => {
     await sought;
   });
 
-  test("leaves no trace when somebody else moves the subscription later", async () => {
+  test("leaves no trace when another consumer moves the subscription later", async () => {
     const { topics, timer, consumer, at } = await published(false);
     await consumer.seek(at(0));
     await timer.advance(1_000);
@@ -391,7 +391,7 @@ describe("seeking", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("is the last one that was asked for, if there are several", async () => {
+  test("several times ends at the last target", async () => {
     const { topics, broker, timer, consumer } = await published(false);
     // A broker that keeps its consumer, and sends from each place that it is told of.
     const asked: bigint[] = [];
@@ -412,7 +412,7 @@ describe("seeking", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["e"]);
   });
 
-  test("that is given up before it begins changes nothing", async () => {
+  test("aborted before it begins changes nothing", async () => {
     const { topics, timer, consumer } = await published(false);
     topics.publish(TOPIC, "e");
     await timer.advance(0);
@@ -421,8 +421,8 @@ describe("seeking", () => {
     await expect(consumer.seek(NaN)).rejects.toMatchObject({ code: "CONFIG" });
   });
 
-  test("that is refused changes nothing", async () => {
-    const { topics, timer, subscribe } = await consumingWorld({
+  test("refused by the broker changes nothing", async () => {
+    const { topics, timer, subscribe } = await consumingClient({
       seek: ({ body: { requestId } }) => ({
         kind: "error",
         body: { requestId, error: 22, message: "not here" },
@@ -437,9 +437,9 @@ describe("seeking", () => {
   });
 });
 
-describe("an entry that is not as it was sent", () => {
-  test("is given back with the reason, the client is told, and the next follows", async () => {
-    const { topics, timer, events, subscribe, heard } = await consumingWorld();
+describe("a corrupt entry", () => {
+  test("is acknowledged with a validation error, told as an event, and the next message follows", async () => {
+    const { topics, timer, events, subscribe, heard } = await consumingClient();
     const consumer = await subscribe({ receiverQueueSize: 2 });
     const bytes = encodeEntry(METADATA, Buffer.from("a"));
     bytes[bytes.length - 1] = 0;
@@ -453,8 +453,8 @@ describe("an entry that is not as it was sent", () => {
     expect(discarded[0]).toMatchObject({ topic: TOPIC, reason: { code: "PROTOCOL" } });
   });
 
-  test("may show that only when it is opened", async () => {
-    const { topics, timer, events, subscribe, heard } = await consumingWorld();
+  test("may be found out only when its batch is decoded", async () => {
+    const { topics, timer, events, subscribe, heard } = await consumingClient();
     const consumer = await subscribe({ receiverQueueSize: 1 });
     const metadata = { ...METADATA, numMessagesInBatch: 1 };
     topics.store(TOPIC, encodeEntry(metadata, Buffer.from("not a batch")), 1);
@@ -464,8 +464,8 @@ describe("an entry that is not as it was sent", () => {
     expect(events.filter(({ type }) => type === "discarded")).toHaveLength(1);
   });
 
-  test("gives back what the broker counted it as, so that others can come", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+  test("returns the permits that the broker counted for it", async () => {
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ receiverQueueSize: 10 });
     const bytes = encodeEntry({ ...METADATA, numMessagesInBatch: 10 }, Buffer.alloc(100));
     bytes[bytes.length - 1] = 1;
@@ -479,7 +479,7 @@ test.each([
   ["is encrypted", { encryptionKeys: [{ key: "k", value: Buffer.from("v") }] }],
   ["cannot be uncompressed", { compression: 2, uncompressedSize: 9 }],
 ])("a message that %s is told, and can be acknowledged by what was told", async (why, metadata) => {
-  const { topics, timer, subscribe } = await consumingWorld();
+  const { topics, timer, subscribe } = await consumingClient();
   const consumer = await subscribe();
   topics.publish(TOPIC, "secret", metadata);
   topics.publish(TOPIC, "b");
@@ -492,8 +492,8 @@ test.each([
   expect(topics.subscription(TOPIC, "shop").backlog).toBe(1);
 });
 
-test("a message in chunks that is too large is told once, and acknowledged whole", async () => {
-  const { topics, timer, subscribe } = await consumingWorld();
+test("a chunked message above messageBytesMax is one UnreadableMessageError, and acknowledged whole", async () => {
+  const { topics, timer, subscribe } = await consumingClient();
   const consumer = await subscribe({ receiverQueueSize: 1, messageBytesMax: 4 });
   for (const [chunkId, text] of ["ab", "cd", "e"].entries())
     topics.publish(TOPIC, text, { uuid: "u", chunkId, numChunksFromMsg: 3, totalChunkMsgSize: 5 });
@@ -506,8 +506,8 @@ test("a message in chunks that is too large is told once, and acknowledged whole
   expect(topics.subscription(TOPIC, "shop").backlog).toBe(1);
 });
 
-test("a message in chunks comes whole, and is acknowledged whole", async () => {
-  const { topics, timer, subscribe } = await consumingWorld();
+test("a chunked message is received and acknowledged as a whole", async () => {
+  const { topics, timer, subscribe } = await consumingClient();
   const consumer = await subscribe({ receiverQueueSize: 1 });
   for (const [chunkId, text] of ["ab", "cd", "e"].entries())
     topics.publish(TOPIC, text, { uuid: "u", chunkId, numChunksFromMsg: 3, totalChunkMsgSize: 5 });
@@ -519,8 +519,8 @@ test("a message in chunks comes whole, and is acknowledged whole", async () => {
 });
 
 describe("acknowledging", () => {
-  test("once more what a broker has forgotten reaches the next one", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("a message again reaches a broker that has lost the first acknowledgement", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe();
     for (const text of ["a", "b", "c"]) topics.publish(TOPIC, text);
     const { ack: note } = broker.script;
@@ -537,8 +537,8 @@ describe("acknowledging", () => {
     expect(topics.subscription(TOPIC, "shop").backlog).toBe(1);
   });
 
-  test("waits for its receipt beyond a connection that broke, whatever broke it", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("waits for its receipt beyond a lost connection", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ ackReceipt: true });
     topics.publish(TOPIC, "a");
     const message = await consumer.receive();
@@ -555,8 +555,8 @@ describe("acknowledging", () => {
     expect(topics.subscription(TOPIC, "shop").backlog).toBe(0);
   });
 
-  test("up to a message covers all before it", async () => {
-    const { topics, timer, subscribe, heard } = await consumingWorld();
+  test("cumulatively covers all earlier messages", async () => {
+    const { topics, timer, subscribe, heard } = await consumingClient();
     const consumer = await subscribe({ batchIndexAck: true });
     for (const text of ["a", "b"]) topics.publish(TOPIC, text);
     topics.publish(TOPIC, ["c", "d", "e"]);
@@ -571,7 +571,7 @@ describe("acknowledging", () => {
     ["cumulatively where others consume, too", { type: "shared" as const }],
     ["an id within a batch that the broker takes as a whole", {}],
   ])("refuses %s", async (_, options) => {
-    const { topics, subscribe } = await consumingWorld();
+    const { topics, subscribe } = await consumingClient();
     const consumer = await subscribe(options);
     topics.publish(TOPIC, ["a", "b"]);
     const { messageId } = await consumer.receive();
@@ -579,8 +579,8 @@ describe("acknowledging", () => {
     await expect(acked).rejects.toMatchObject({ code: "CONFIG" });
   });
 
-  test("by an id alone reaches one message of a batch", async () => {
-    const { topics, timer, subscribe } = await consumingWorld();
+  test("by id reaches one message of a batch", async () => {
+    const { topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ type: "shared", batchIndexAck: true });
     topics.publish(TOPIC, ["a", "b", "c"]);
     const [, b] = await receiveAll(consumer, timer);
@@ -592,8 +592,8 @@ describe("acknowledging", () => {
   });
 });
 
-test("two that share a subscription get each message once", async () => {
-  const { topics, timer, subscribe } = await consumingWorld();
+test("two consumers of a shared subscription get each message once", async () => {
+  const { topics, timer, subscribe } = await consumingClient();
   const options = { type: "shared" as const, receiverQueueSize: 3 };
   const [one, other] = [await subscribe(options), await subscribe(options)];
   for (let count = 0; count < 50; count++) topics.publish(TOPIC, `${count}`);
@@ -606,8 +606,8 @@ test("two that share a subscription get each message once", async () => {
   expect([...counts.values()].every((count) => count === 1)).toBe(true);
 });
 
-test("the broker says who is active, and where a topic ends", async () => {
-  const { broker, timer, subscribe } = await consumingWorld();
+test("isActive and hasReachedEnd follow the broker", async () => {
+  const { broker, timer, subscribe } = await consumingClient();
   const consumer = await subscribe({ type: "failover" });
   expect([consumer.isActive, consumer.hasReachedEnd]).toEqual([false, false]);
   const body = { consumerId: 1n, isActive: true };
@@ -617,16 +617,16 @@ test("the broker says who is active, and where a topic ends", async () => {
   expect([consumer.isActive, consumer.hasReachedEnd]).toEqual([true, true]);
 });
 
-test("the last message is known without receiving it", async () => {
-  const { topics, subscribe } = await consumingWorld();
+test("getLastMessageId needs no message to be received", async () => {
+  const { topics, subscribe } = await consumingClient();
   const consumer = await subscribe();
   topics.publish(TOPIC, "a");
   topics.publish(TOPIC, ["b", "c"]);
   expect((await consumer.getLastMessageId()).toString()).toBe("3:1:-1:1");
 });
 
-test("unsubscribing ends the subscription and the consumer", async () => {
-  const { topics, timer, client, subscribe } = await consumingWorld();
+test("unsubscribe deletes the subscription and closes the consumer", async () => {
+  const { topics, timer, client, subscribe } = await consumingClient();
   const consumer = await subscribe();
   await consumer.unsubscribe();
   expect(() => topics.subscription(TOPIC, "shop")).toThrow("not subscribed");
@@ -636,14 +636,14 @@ test("unsubscribing ends the subscription and the consumer", async () => {
 });
 
 describe("subscribing", () => {
-  test("is refused when somebody else has an exclusive subscription", async () => {
-    const { subscribe } = await consumingWorld();
+  test("is refused while another consumer has the exclusive subscription", async () => {
+    const { subscribe } = await consumingClient();
     await subscribe();
     await expect(subscribe()).rejects.toMatchObject({ serverError: "ConsumerBusy" });
   });
 
-  test("can be given up, and leaves nothing", async () => {
-    const { client, timer } = await consumingWorld({ subscribe: () => undefined });
+  test("can be aborted, and leaves nothing", async () => {
+    const { client, timer } = await consumingClient({ subscribe: () => undefined });
     const giveUp = new AbortController();
     const options = { topic: "orders", subscription: "shop" };
     const subscribed = client.subscribe(options, giveUp.signal);

@@ -28,11 +28,11 @@ const OURS: Readonly<Record<string, string>> = {
 describe.each(golden)("$command of $from", ({ command, hex }) => {
   const frame = decodeFrame(Buffer.from(hex, "hex"));
 
-  test("is the command that it is called", () => {
+  test("is the command of its name", () => {
     expect(wordsOf(frame.command.kind)).toBe(OURS[command] ?? command);
   });
 
-  test("is written by us as it was by them", () => {
+  test("is encoded as the other client encoded it", () => {
     const head = encodeFrameHead(frame.command, frame.entry.length);
     expect(Buffer.concat([head, frame.entry]).toString("hex")).toBe(hex);
   });
@@ -46,7 +46,7 @@ const entries = golden
   }))
   .filter(({ entry }) => entry.length > 0);
 
-test("some of them bring entries, and some of those batches", () => {
+test("some frames have entries, and some of those are batches", () => {
   const batches = entries.filter(
     ({ entry }) => decodeMetadata(splitEntry(entry)).numMessagesInBatch !== undefined,
   );
@@ -54,7 +54,7 @@ test("some of them bring entries, and some of those batches", () => {
   expect(entries.length).toBeGreaterThan(batches.length);
 });
 
-test.each(entries)("the entry of $command of $from is intact, and we write it alike", (frame) => {
+test.each(entries)("the entry of $command of $from is intact, and encoded alike", (frame) => {
   const entry = splitEntry(frame.entry);
   expect(entry.checksum).toBeDefined();
   expect(isIntact(entry)).toBe(true);

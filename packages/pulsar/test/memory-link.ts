@@ -1,7 +1,7 @@
 import type { Transport, TransportListener } from "../src/client/connection/transport.ts";
 
 export interface MemoryLinkOptions {
-  /** What may lie unread before the writer is told to wait. */
+  /** Unread bytes above which the writer is told to wait. */
   readonly unreadBytesMax?: number;
 }
 
@@ -10,7 +10,7 @@ export interface MemoryLinkOptions {
  * that nothing is ever heard within the call that caused it.
  */
 export class MemoryLink implements Transport {
-  /** Given what the client writes, in order. */
+  /** Receives the bytes that the client writes, in order. */
   onBytes: (bytes: Buffer) => void = () => undefined;
   onClosed: () => void = () => undefined;
   readonly #unreadBytesMax: number;
@@ -39,7 +39,7 @@ export class MemoryLink implements Transport {
   write(bytes: Uint8Array): boolean {
     if (this.#isClosed) return true;
     this.writtenBytes += bytes.length;
-    // Not a copy: a test may break what its client keeps.
+    // Not a copy, so that a test can damage bytes that the client keeps.
     this.#unread.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     this.#unreadBytes += bytes.length;
     this.unreadBytesPeak = Math.max(this.unreadBytesPeak, this.#unreadBytes);
@@ -71,7 +71,7 @@ export class MemoryLink implements Transport {
     this.#later(() => this.#read());
   }
 
-  /** The peer's side: what is on its way is lost. */
+  /** The peer's side: bytes on their way are lost. */
   cut(cause?: Error): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -36,7 +36,7 @@ class ModelSubscription {
     this.isShared = isShared;
   }
 
-  /** How many messages nobody has acknowledged. */
+  /** Unacknowledged messages. */
   get backlog(): number {
     return this.progress.reduce((sum, { unacked }) => sum + unacked.count, 0);
   }
@@ -89,7 +89,7 @@ export class ModelTopics {
     return found;
   }
 
-  /** Somebody else moves a subscription to the beginning. */
+  /** Another consumer moves a subscription to the beginning. */
   rewind(topic: string, name: string): void {
     const subscription = this.subscription(topic, name);
     this.#sendAway(subscription);
@@ -230,7 +230,7 @@ export class ModelTopics {
       if (consumer === undefined) continue;
       consumer.permits -= each.unacked.count;
       each.sentTo = consumer;
-      // Whoever was served goes to the end of the line.
+      // A served consumer goes to the end of the round robin.
       subscription.consumers.push(...subscription.consumers.splice(0, 1));
       const body = {
         consumerId: consumer.consumerId,

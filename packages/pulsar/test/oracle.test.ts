@@ -17,7 +17,7 @@ const types = [
   BROKER_ENTRY_METADATA as MessageType<object>,
 ];
 
-describe("another library reads what we write, and we what it writes", () => {
+describe("protobufjs decodes what this package encodes, and the other way round", () => {
   test.each(types.map((type) => [type.name, type] as const))("%s", (_name, type) => {
     const oracle = oracleOf(type);
     fc.assert(

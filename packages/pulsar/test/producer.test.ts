@@ -61,7 +61,7 @@ async function partitioned(
 }
 
 describe("a message", () => {
-  test("is stored with all that it has, and its id comes back", async () => {
+  test("is stored with all its fields, and its id comes back", async () => {
     const broker = new ScriptedBroker();
     const { producer } = await produce(broker);
     const id = await producer.send({
@@ -89,7 +89,7 @@ describe("a message", () => {
     });
   });
 
-  test("that is larger than the broker takes is refused and not sent", async () => {
+  test("above maxMessageSize is refused and not sent", async () => {
     const broker = new ScriptedBroker({
       connect: () => ({ kind: "connected", body: { serverVersion: "", maxMessageSize: 1_000 } }),
     });
@@ -107,7 +107,7 @@ describe("a message", () => {
     expect(broker.stored).toHaveLength(2);
   });
 
-  test("goes in pieces that the broker takes, and again in pieces after a loss", async () => {
+  test("is sent in chunks, and in the same chunks again after a lost connection", async () => {
     const broker = new ScriptedBroker({
       connect: () => ({ kind: "connected", body: { serverVersion: "", maxMessageSize: 1_000 } }),
     });
@@ -165,7 +165,7 @@ describe("a message", () => {
 });
 
 describe("sequence ids", () => {
-  test("go on where the broker's memory of the name ends", async () => {
+  test("continue after the last one that the broker has stored for the name", async () => {
     const broker = new ScriptedBroker({
       producer: ({ body: { requestId } }) => ({
         kind: "producerSuccess",
@@ -176,12 +176,14 @@ describe("sequence ids", () => {
     await producer.send({ data: "" });
     await producer.send({ data: "", sequenceId: 50n });
     await producer.send({ data: "" });
-    await expect(producer.send({ data: "", sequenceId: 51n })).rejects.toThrow(/greater than 51/);
+    await expect(producer.send({ data: "", sequenceId: 51n })).rejects.toThrow(
+      /use a value above 51/,
+    );
     expect(broker.stored.map(({ sequenceId }) => sequenceId)).toEqual([42n, 50n, 51n]);
     expect(producer.lastSequenceId).toBe(51n);
   });
 
-  test("begin where the user says", async () => {
+  test("begin at initialSequenceId", async () => {
     const broker = new ScriptedBroker();
     const { producer } = await produce(broker, { initialSequenceId: 9n });
     await producer.send({ data: "" });
@@ -190,7 +192,7 @@ describe("sequence ids", () => {
 });
 
 describe("a batch", () => {
-  test("goes when it is full by count, by bytes, or when its time is up", async () => {
+  test("is sent when it is full by count, by bytes, or when delayMaxMs has passed", async () => {
     const broker = new ScriptedBroker();
     const batching = { messagesMax: 3, bytesMax: 1_000, delayMaxMs: 10 };
     const { producer, timer } = await produce(broker, { batching });
@@ -227,7 +229,7 @@ describe("a batch", () => {
     ]);
   });
 
-  test("has its own time, also after one that filled up before its time", async () => {
+  test("has its own delay, also after a batch that filled up early", async () => {
     const broker = new ScriptedBroker();
     const { producer, timer } = await produce(broker, {
       batching: { messagesMax: 2, delayMaxMs: 10 },
@@ -241,7 +243,7 @@ describe("a batch", () => {
     await third;
   });
 
-  test("is no larger than the broker takes", async () => {
+  test("is not larger than the broker accepts", async () => {
     const broker = new ScriptedBroker({
       connect: () => ({ kind: "connected", body: { serverVersion: "", maxMessageSize: 1_000 } }),
     });
@@ -252,7 +254,7 @@ describe("a batch", () => {
     expect(broker.stored.map(({ messages }) => messages)).toEqual([2, 2, 2, 2, 2]);
   });
 
-  test("of one goes as a single message", async () => {
+  test("of one message is sent without the batch format", async () => {
     const broker = new ScriptedBroker();
     const { producer, timer } = await produce(broker, { batching: true });
     const sent = producer.send({ data: "alone" });
@@ -261,7 +263,7 @@ describe("a batch", () => {
     expect(decodeMetadata(entryOf(broker, 0)).numMessagesInBatch).toBeUndefined();
   });
 
-  test("goes at once on flush", async () => {
+  test("is sent at once on flush", async () => {
     const broker = new ScriptedBroker();
     const batching = { delayMaxMs: 20_000 };
     const { producer } = await produce(broker, { batching });
@@ -271,7 +273,7 @@ describe("a batch", () => {
     expect(broker.stored).toHaveLength(1);
   });
 
-  test("that is still gathered when all fails is not sent", async () => {
+  test("that is still collecting when the pending messages fail is not sent", async () => {
     const broker = silent();
     const { producer, timer } = await produce(broker, { batching: { delayMaxMs: 20_000 } });
     const order: string[] = [];
@@ -287,7 +289,7 @@ describe("a batch", () => {
     expect(producer.pendingMessages).toBe(0);
   });
 
-  test("is left before a message that is to be delivered later", async () => {
+  test("is closed before a message with delayed delivery", async () => {
     const broker = new ScriptedBroker();
     const { producer } = await produce(broker, { batching: { delayMaxMs: 20_000 } });
     const first = producer.send({ data: "1" });
@@ -302,7 +304,7 @@ test.each([
   [{ data: "", key: 5 }, "key"],
   [{ data: "", orderingKey: "a" }, "orderingKey"],
   [{ data: 5 }, "data"],
-  ["hello", "must be an object"],
+  ["hello", 'write send({ data: "hello" })'],
 ])("a message that cannot be right is refused and takes no room: %j", async (message, what) => {
   const { producer } = await produce(new ScriptedBroker());
   const error: unknown = await producer.send(message as never).catch((reason: unknown) => reason);
@@ -312,8 +314,8 @@ test.each([
   await producer.send({ data: "good" });
 });
 
-describe("what is pending", () => {
-  test("is bounded, and the others wait their turn", async () => {
+describe("pending messages", () => {
+  test("are bounded, and further sends wait in order", async () => {
     const broker = silent();
     const { producer } = await produce(broker, { pendingMessagesMax: 3 });
     const sends = Array.from({ length: 10 }, (_, index) => producer.send({ data: `${index}` }));
@@ -329,7 +331,7 @@ describe("what is pending", () => {
     );
   });
 
-  test("is bounded in bytes, too", async () => {
+  test("are bounded in bytes", async () => {
     const { producer } = await produce(silent(), { pendingBytesMax: 10_000 });
     const sends = Array.from({ length: 5 }, () => producer.send({ data: Buffer.alloc(4_000) }));
     for (const send of sends) send.catch(() => undefined);
@@ -337,7 +339,7 @@ describe("what is pending", () => {
     expect(producer.pendingMessages).toBe(2);
   });
 
-  test("stays with us while the network takes no more", async () => {
+  test("stay in the producer while the connection is not writable", async () => {
     const unreadBytesMax = 10_000;
     const broker = new ScriptedBroker({}, { unreadBytesMax });
     const { producer } = await produce(broker);
@@ -352,7 +354,7 @@ describe("what is pending", () => {
     expect(broker.stored).toHaveLength(100);
   });
 
-  test("of one producer does not keep another on the same connection from its turn", async () => {
+  test("of one producer do not keep another producer of the connection from writing", async () => {
     const broker = new ScriptedBroker({}, { unreadBytesMax: 2_000 });
     const { producer: busy, client } = await produce(broker);
     const modest = await client.createProducer({ topic: "modest" });
@@ -366,7 +368,7 @@ describe("what is pending", () => {
     expect(place).toBeLessThan(10);
   });
 
-  test("fails in order when the first is late, and the next is sent", async () => {
+  test("fail in order when the oldest is late, and the next message is sent", async () => {
     const broker = silent();
     const { producer, timer } = await produce(broker, { sendTimeoutMs: 5_000 });
     const failed: string[] = [];
@@ -385,7 +387,7 @@ describe("what is pending", () => {
     expect(broker.stored.map(({ sequenceId }) => sequenceId)).toEqual([2n]);
   });
 
-  test("fails at its own time, also if others before it were stored", async () => {
+  test("fail at their own timeout, also if earlier ones were stored", async () => {
     const broker = new ScriptedBroker();
     const { producer, timer } = await produce(broker, { sendTimeoutMs: 5_000 });
     await producer.send({ data: "1" });
@@ -397,7 +399,7 @@ describe("what is pending", () => {
     expect(failedAtMs).toBe(9_000);
   });
 
-  test("fails for who waits in line, too, when its own time is over, and is not sent then", async () => {
+  test("that wait for room fail at their own timeout and are not sent later", async () => {
     const broker = silent();
     const options = { sendTimeoutMs: 5_000, pendingMessagesMax: 1 };
     const { producer, timer } = await produce(broker, options);
@@ -415,7 +417,7 @@ describe("what is pending", () => {
 });
 
 describe("aborting a send", () => {
-  test("before it is called sends nothing", async () => {
+  test("before the call sends nothing", async () => {
     const broker = new ScriptedBroker();
     const { producer } = await produce(broker);
     const signal = AbortSignal.abort("no");
@@ -424,7 +426,7 @@ describe("aborting a send", () => {
     expect(broker.stored).toEqual([]);
   });
 
-  test("in line takes it out of the line", async () => {
+  test("that waits for room withdraws it", async () => {
     const broker = silent();
     const { producer, timer } = await produce(broker, { pendingMessagesMax: 1 });
     const aborting = new AbortController();
@@ -445,7 +447,7 @@ describe("aborting a send", () => {
     ]);
   });
 
-  test("on the wire ends the wait only, and after that nothing", async () => {
+  test("that is written ends the wait only, and after the receipt does nothing", async () => {
     const broker = silent();
     const { producer } = await produce(broker);
     const aborting = new AbortController();
@@ -465,7 +467,7 @@ describe("aborting a send", () => {
 });
 
 describe("a refusal", () => {
-  test("as not allowed fails that message only", async () => {
+  test("with NotAllowedError fails that message only", async () => {
     const broker = new ScriptedBroker();
     const { producer } = await produce(broker);
     broker.script.send = ({ body: { producerId, sequenceId } }) => {
@@ -497,7 +499,7 @@ describe("a refusal", () => {
     },
   );
 
-  test("for a checksum that is wrong here, too, fails that message only", async () => {
+  test("for a checksum that is wrong in this process fails that message only", async () => {
     const broker = new ScriptedBroker();
     const { producer } = await produce(broker);
     broker.script.send = ({ body: { producerId, sequenceId } }, _, entry) => {
@@ -512,7 +514,7 @@ describe("a refusal", () => {
     expect(broker.sessions).toHaveLength(1);
   });
 
-  test("because the topic is terminated ends the producer", async () => {
+  test("with TopicTerminatedError ends the producer", async () => {
     const { producer } = await produce(
       new ScriptedBroker({
         send: ({ body: { producerId, sequenceId } }) => ({
@@ -529,7 +531,7 @@ describe("a refusal", () => {
 });
 
 describe("a receipt", () => {
-  test("for an older message is ignored; one ahead closes the connection, and all go again", async () => {
+  test("for an older message is ignored; one ahead closes the connection, and all messages are resent", async () => {
     const broker = new ScriptedBroker();
     const { producer, timer } = await produce(broker);
     await producer.send({ data: "0" });
@@ -552,7 +554,7 @@ describe("a receipt", () => {
 });
 
 describe("access modes", () => {
-  test("wait for the turn as long as it takes, and keep the topic's epoch", async () => {
+  test("wait for exclusive access without a deadline, and keep the topic epoch", async () => {
     let requestId = 0n;
     const broker = new ScriptedBroker();
     const ready = broker.script.producer;
@@ -579,7 +581,7 @@ describe("access modes", () => {
     });
   });
 
-  test("end the producer when it is fenced off", async () => {
+  test("end the producer when it is fenced", async () => {
     const broker = silent();
     const { producer, timer } = await produce(broker, { accessMode: "exclusive" });
     const send = producer.send({ data: "" });
@@ -595,7 +597,7 @@ describe("access modes", () => {
 });
 
 describe("closing", () => {
-  test("flushes and takes leave of the broker", async () => {
+  test("flushes and sends CLOSE_PRODUCER", async () => {
     const broker = new ScriptedBroker();
     const { producer } = await produce(broker, { batching: { delayMaxMs: 20_000 } });
     const sends = [producer.send({ data: "1" }), producer.send({ data: "2" })];
@@ -629,7 +631,7 @@ describe("closing", () => {
 });
 
 describe("a partitioned topic", () => {
-  test("gets messages without a key in turn, and those of one key in one partition", async () => {
+  test("gets messages without a key in round robin, and those of one key in one partition", async () => {
     const { broker, producer } = await partitioned();
     const ids = [];
     for (let index = 0; index < 6; index++) ids.push(await producer.send({ data: "" }));
@@ -642,7 +644,7 @@ describe("a partitioned topic", () => {
     expect(broker.stored.at(-1)?.topic).toBe(`${TOPIC}-partition-1`);
   });
 
-  test("is opened a few partitions at a time, however many a broker names", async () => {
+  test("opens 20 partitions at a time", async () => {
     const broker = new ScriptedBroker({ producer: () => undefined });
     broker.partitions.set(TOPIC, 1_000);
     const warnings: Error[] = [];
@@ -660,14 +662,14 @@ describe("a partitioned topic", () => {
     await opening;
   });
 
-  test("gets whole batches in turn", async () => {
+  test("gets whole batches in round robin", async () => {
     const { broker, producer } = await partitioned({ batching: { messagesMax: 4 } });
     await Promise.all(Array.from({ length: 12 }, () => producer.send({ data: "" })));
     expect(broker.stored.map(({ messages }) => messages)).toEqual([4, 4, 4]);
     expect(new Set(broker.stored.map(({ topic }) => topic)).size).toBe(3);
   });
 
-  test("grows while it is used", async () => {
+  test("gets added partitions while the producer is in use", async () => {
     const { broker, producer, timer } = await partitioned({
       partitions: { route: (_, partitions) => partitions - 1 },
     });
@@ -677,12 +679,12 @@ describe("a partitioned topic", () => {
     expect((await producer.send({ data: "" })).partition).toBe(4);
   });
 
-  test("refuses a route to nowhere", async () => {
+  test("refuses a route to a partition that does not exist", async () => {
     const { producer } = await partitioned({ partitions: { route: () => 7 } });
     await expect(producer.send({ data: "" })).rejects.toMatchObject({ code: "CONFIG" });
   });
 
-  test("leaves nothing behind if one partition cannot be opened", async () => {
+  test("is closed again if one partition cannot be opened", async () => {
     const broker = new ScriptedBroker();
     broker.partitions.set(TOPIC, 3);
     const accept = broker.script.producer;

@@ -8,7 +8,7 @@ const FATES = ["store", "store-late", "store-and-cut", "cut", "send-away"] as co
 
 type Fate = (typeof FATES)[number];
 
-test("whatever connections do, messages arrive in order, and what was confirmed is stored", async () => {
+test("under random connection losses messages arrive in order, and every confirmed one is stored", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom<Fate>(...FATES), { maxLength: 40 }),

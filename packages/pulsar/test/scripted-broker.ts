@@ -13,14 +13,14 @@ import { addressName } from "../src/client/connection/connection-target.ts";
 import { MemoryLink } from "./memory-link.ts";
 import type { MemoryLinkOptions } from "./memory-link.ts";
 
-/** What a script makes of a command: an answer, or nothing. */
+/** The answer of a script to a command; undefined for none. */
 type Reaction<Kind extends CommandKind> = (
   command: CommandOf<Kind>,
   session: PeerSession,
   entry: Buffer,
 ) => Command | undefined;
 
-/** What the peer does about each kind of command; what is not in it is ignored. */
+/** Reactions by kind of command; other commands are ignored. */
 export type Script = { [Kind in CommandKind]?: Reaction<Kind> };
 
 /** One connection, as the peer sees it. */
@@ -83,7 +83,7 @@ export class ScriptedBroker {
   readonly sessions: PeerSession[] = [];
   readonly stored: Stored[] = [];
   readonly partitions = new Map<string, number>();
-  /** Addresses that nobody listens at. */
+  /** Addresses that refuse connections. */
   readonly unreachable = new Set<string>();
   readonly script: Script;
   readonly #linkOptions: MemoryLinkOptions;

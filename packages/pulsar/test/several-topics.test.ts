@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { MessageId } from "../src/client/message/message-id.ts";
-import { consumingWorld, receiveAll, textOf, TOPIC } from "./virtual-consumer.ts";
+import { consumingClient, receiveAll, textOf, TOPIC } from "./virtual-consumer.ts";
 
 const part = (index: number): string => `${TOPIC}-partition-${index}`;
 const full = (name: string): string => `persistent://public/default/${name}`;
 
 describe("a partitioned topic", () => {
-  test("is consumed as one, each partition in turn", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("is consumed as one, in round robin over its partitions", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 3);
     const consumer = await subscribe();
     topics.publish(part(0), ["a0", "a1", "a2"]);
@@ -18,8 +18,8 @@ describe("a partitioned topic", () => {
     expect(messages.map(({ messageId }) => messageId.partition)).toEqual([0, 2, 0, 2, 0]);
   });
 
-  test("takes acknowledgements where they belong, by message and by id", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("takes acknowledgements for the right partition, by message and by id", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 2);
     const consumer = await subscribe();
     topics.publish(part(0), "a");
@@ -32,8 +32,8 @@ describe("a partitioned topic", () => {
     expect(backlogs).toEqual([0, 0]);
   });
 
-  test("may get more partitions, of which nothing is missed", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("gets added partitions, from their first message", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 1);
     const consumer = await subscribe({ topicsRefreshMs: 1_000 });
     broker.partitions.set(TOPIC, 2);
@@ -42,8 +42,8 @@ describe("a partitioned topic", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["early"]);
   });
 
-  test("that is paused asks for nothing of a new partition either", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("that is paused gives no permits to an added partition either", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 1);
     const consumer = await subscribe({ topicsRefreshMs: 1_000 });
     consumer.pause();
@@ -56,16 +56,16 @@ describe("a partitioned topic", () => {
     expect((await receiveAll(consumer, timer)).map(textOf)).toEqual(["a"]);
   });
 
-  test("shares the room for all among its partitions", async () => {
-    const { broker, subscribe, heard } = await consumingWorld();
+  test("divides receiverQueueTotal among its partitions", async () => {
+    const { broker, subscribe, heard } = await consumingClient();
     broker.partitions.set(TOPIC, 4);
     await subscribe({ receiverQueueTotal: 10 });
     await Promise.resolve();
     expect(heard("flow").map(({ messagePermits }) => messagePermits)).toEqual([2, 2, 2, 2]);
   });
 
-  test("has a last message in each partition", async () => {
-    const { broker, topics, subscribe } = await consumingWorld();
+  test("has a last message id per partition", async () => {
+    const { broker, topics, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 2);
     const consumer = await subscribe();
     topics.publish(part(1), "a");
@@ -74,8 +74,8 @@ describe("a partitioned topic", () => {
     await expect(consumer.getLastMessageId()).rejects.toMatchObject({ code: "CONFIG" });
   });
 
-  test("is moved as a whole", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("seeks in all partitions", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     broker.partitions.set(TOPIC, 2);
     const consumer = await subscribe();
     for (const index of [0, 1]) topics.publish(part(index), `${index}`);
@@ -87,8 +87,8 @@ describe("a partitioned topic", () => {
 });
 
 describe("topics by name", () => {
-  test("are consumed together, and an id alone does not say of which it is", async () => {
-    const { topics, subscribe } = await consumingWorld();
+  test("are consumed together, and an id alone does not say which topic it is of", async () => {
+    const { topics, subscribe } = await consumingClient();
     const consumer = await subscribe({ topics: ["one", "other", "one"] });
     expect(consumer.topics.toSorted()).toEqual([full("one"), full("other")]);
     topics.publish(full("other"), "a");
@@ -98,8 +98,8 @@ describe("topics by name", () => {
     await consumer.ack(message);
   });
 
-  test("all are let go when one cannot be had", async () => {
-    const { broker, client, timer, subscribe } = await consumingWorld();
+  test("are all closed if one cannot be subscribed", async () => {
+    const { broker, client, timer, subscribe } = await consumingClient();
     const { subscribe: agree } = broker.script;
     broker.script.subscribe = (command, session, entry) =>
       command.body.topic === full("other")
@@ -118,8 +118,8 @@ describe("topics by name", () => {
 });
 
 describe("topics by pattern", () => {
-  test("come and go", async () => {
-    const { topics, timer, client, subscribe } = await consumingWorld();
+  test("are subscribed when created and dropped when deleted", async () => {
+    const { topics, timer, client, subscribe } = await consumingClient();
     topics.publish(full("order-1"), "old");
     topics.publish(full("other"), "not ours");
     topics.publish(full("__order-log"), "not for anybody");
@@ -135,8 +135,8 @@ describe("topics by pattern", () => {
     expect(timer.sleeping).toBe(0);
   });
 
-  test("may be none at first, and a failed look is not the last", async () => {
-    const { broker, topics, timer, subscribe } = await consumingWorld();
+  test("may be none at first, and a failed refresh is retried", async () => {
+    const { broker, topics, timer, subscribe } = await consumingClient();
     const consumer = await subscribe({ topicsPattern: /order/, topicsRefreshMs: 1_000 });
     const received = consumer.receive();
     const { getTopicsOfNamespace: look } = broker.script;
@@ -153,8 +153,8 @@ describe("topics by pattern", () => {
   });
 });
 
-test("a broker that names more topics than one consumer can have is not believed", async () => {
-  const { client } = await consumingWorld({
+test("a broker that lists more than 10,000 topics is refused", async () => {
+  const { client } = await consumingClient({
     getTopicsOfNamespace: ({ body: { requestId } }) => {
       const topics = Array.from({ length: 10_001 }, (_, index) => full(`t${index}`));
       return { kind: "getTopicsOfNamespaceResponse", body: { requestId, topics } };

@@ -28,7 +28,7 @@ async function link(): Promise<{ transport: Transport; peer: Socket }> {
   return { transport, peer };
 }
 
-test("writing says stop when too much is under way, and more when it has gone", async () => {
+test("write answers false above 1 MiB of unsent bytes, and onDrain follows", async () => {
   const { transport, peer } = await link();
   const events: string[] = [];
   const drained = new Promise<void>((resolve) => {
@@ -57,7 +57,7 @@ test("writing says stop when too much is under way, and more when it has gone", 
   expect(events).toEqual([]);
 });
 
-test("the other side's bytes are heard, and its end, once", async () => {
+test("the peer's bytes arrive, and its end once", async () => {
   const { transport, peer } = await link();
   const events: string[] = [];
   const closed = new Promise<void>((resolve) => {

@@ -3,10 +3,10 @@ import { VirtualTimer } from "@sluice/core/testing";
 import { connect } from "../src/client/api/connect.ts";
 import type { Client } from "../src/client/api/client.ts";
 import type { ClientOptions } from "../src/client/api/client-options.ts";
-import type { ClientEvent } from "../src/client/api/event.ts";
+import type { ClientEvent } from "../src/client/event/client-event.ts";
 import type { ScriptedBroker } from "./scripted-broker.ts";
 
-/** What the wall clock shows when a test begins. */
+/** The wall clock at the start of a test. */
 const WALL_START_MS = 1_700_000_000_000;
 
 /** A client in virtual time, connected to a scripted peer. */
@@ -23,16 +23,16 @@ export async function connectTo(
 ): Promise<VirtualClient> {
   const timer = new VirtualTimer();
   const events: ClientEvent[] = [];
-  const world = worldOf(broker, timer);
+  const dependencies = dependenciesOf(broker, timer);
   const onEvent = (event: ClientEvent): void => void events.push(event);
-  const client = await connect(url, { onEvent, world, ...options });
+  const client = await connect(url, { onEvent, dependencies, ...options });
   return { client, timer, events };
 }
 
-export function worldOf(
+export function dependenciesOf(
   broker: ScriptedBroker,
   timer: VirtualTimer,
-): NonNullable<ClientOptions["world"]> {
+): NonNullable<ClientOptions["dependencies"]> {
   const wallClock = { now: () => WALL_START_MS + timer.now() };
   return { timer, wallClock, random: new SeededRandom(1), dial: broker.dial };
 }

@@ -3,7 +3,7 @@ import type { Client } from "../src/client/api/client.ts";
 import type { ConsumerOptions } from "../src/client/consumer/consumer-options.ts";
 import type { Consumer } from "../src/client/consumer/consumer.ts";
 import type { Message } from "../src/client/consumer/message.ts";
-import type { ClientEvent } from "../src/client/api/event.ts";
+import type { ClientEvent } from "../src/client/event/client-event.ts";
 import type { Command, CommandBodies, CommandKind } from "../src/wire/command.ts";
 import { ModelTopics } from "./model-topics.ts";
 import { ScriptedBroker } from "./scripted-broker.ts";
@@ -13,7 +13,7 @@ import { connectTo } from "./virtual-client.ts";
 export const TOPIC = "persistent://public/default/orders";
 
 /** A client of a broker that keeps subscriptions, in virtual time. */
-export interface ConsumingWorld {
+export interface ConsumingClient {
   readonly broker: ScriptedBroker;
   readonly topics: ModelTopics;
   readonly client: Client;
@@ -24,7 +24,7 @@ export interface ConsumingWorld {
   readonly heard: <Kind extends CommandKind>(kind: Kind) => CommandBodies[Kind][];
 }
 
-export async function consumingWorld(script: Script = {}): Promise<ConsumingWorld> {
+export async function consumingClient(script: Script = {}): Promise<ConsumingClient> {
   const topics = new ModelTopics();
   const broker = new ScriptedBroker({ ...topics.script(), ...script });
   const { client, timer, events } = await connectTo(broker);
@@ -39,7 +39,7 @@ export async function consumingWorld(script: Script = {}): Promise<ConsumingWorl
   };
 }
 
-/** What can be received without waiting for anything new. */
+/** Receives all messages that are there already. */
 export async function receiveAll(consumer: Consumer, timer: VirtualTimer): Promise<Message[]> {
   const received: Message[] = [];
   for (;;) {

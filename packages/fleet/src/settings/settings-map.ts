@@ -1,6 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import { parseDurationMs, COUNT_MAX, DURATION_MAX_MS } from "@sluice/core/internal";
-import { nearest } from "./nearest.ts";
+import { parseDurationMs, COUNT_MAX, DURATION_MAX_MS, nearest } from "@sluice/core/internal";
 
 /** Characters of a wrong value that an error shows. */
 const SHOWN_MAX = 40;

@@ -1,6 +1,6 @@
 import { ProtocolError } from "../wire/protocol-error.ts";
 
-/** Reads the lengths and distances of a compressed block; none of them beyond its end. */
+/** Reads the lengths and distances of a compressed block, never beyond its end. */
 export class BlockInput {
   readonly bytes: Uint8Array;
   #at = 0;
@@ -24,7 +24,7 @@ export class BlockInput {
     return value;
   }
 
-  /** Lowest byte first; unsigned, from one to four bytes. */
+  /** Unsigned, little-endian, one to four bytes. */
   whole(sizeBytes: number): number {
     let value = 0;
     for (let shift = 0; shift < sizeBytes * 8; shift += 8) value |= this.byte() << shift;

@@ -1,9 +1,9 @@
 import { ProtocolError } from "../wire/protocol-error.ts";
 
-/** Up to this a loop is faster than a call into the engine. */
+/** Bytes up to which a loop is faster than `Buffer.copy`, as measured. */
 const LOOP_MAX_BYTES = 64;
 
-/** Where a block of LZ4 or Snappy is written: literals, and repetitions of what is there already. */
+/** The output of an LZ4 or Snappy block: literals, and copies of earlier output. */
 export class BlockOutput {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -17,7 +17,7 @@ export class BlockOutput {
     this.#at += 1;
   }
 
-  /** Appends `length` bytes of `source`, from `from` on. */
+  /** Appends `length` bytes of `source` from offset `from`. */
   literals(source: Uint8Array, from: number, length: number): void {
     if (from + length > source.length) throw new ProtocolError("a block ends within literals");
     const at = this.#claim(length);
@@ -29,7 +29,7 @@ export class BlockOutput {
     for (let step = 0; step < length; step += 1) bytes[at + step] = source[from + step] ?? 0;
   }
 
-  /** Appends `length` bytes from `distance` bytes back; what it has just written counts. */
+  /** Appends `length` bytes from `distance` bytes back; the copy may overlap its own output. */
   repeat(distance: number, length: number): void {
     if (distance === 0 || distance > this.#at)
       throw new ProtocolError("a block repeats what was not there");
@@ -43,19 +43,19 @@ export class BlockOutput {
     for (let step = 0; step < length; step += 1) bytes[at + step] = bytes[from + step] ?? 0;
   }
 
-  /** All of it, which must be full. */
+  /** The whole output; throws unless it is full. */
   whole(): Uint8Array {
     if (this.#at < this.#bytes.length)
       throw new ProtocolError(`a block has ${this.#at} bytes of ${this.#bytes.length}`);
     return this.#bytes;
   }
 
-  /** A copy of what was written, so that no more memory is held than that. */
+  /** A copy, so that no larger buffer is kept alive. */
   written(): Uint8Array {
     return this.#bytes.slice(0, this.#at);
   }
 
-  /** Moves on by `length` and gives where that begins. */
+  /** Advances by `length` and returns the offset before. */
   #claim(length: number): number {
     const at = this.#at;
     if (length > this.#bytes.length - at)

@@ -1,18 +1,21 @@
 import { ProtocolError } from "../wire/protocol-error.ts";
 
-/** What a synchronous decompression of node:zlib has. */
+/** The signature of node:zlib's synchronous decompressions. */
 export type Inflate = (
   bytes: Uint8Array,
   bounds: { readonly chunkSize: number; readonly maxOutputLength: number },
 ) => Uint8Array;
 
-/** The smallest chunk that node:zlib takes. */
+/** The smallest chunk size that node:zlib accepts, in bytes. */
 const CHUNK_MIN_BYTES = 64;
 
-/** Node's own chunk; one for the whole of a large claim would be reserved before it is true. */
+/**
+ * Node's default chunk size, in bytes. A chunk of the claimed size would be allocated before the
+ * claim is checked.
+ */
 const CHUNK_MAX_BYTES = 16_384;
 
-/** A `Codec`'s `decompress` by one of node:zlib's functions. */
+/** A `Codec`'s `decompress` on top of a function of node:zlib. */
 export function boundedInflate(inflate: Inflate): (bytes: Uint8Array, size: number) => Uint8Array {
   return (bytes, uncompressedBytes) => {
     // One byte more than expected, so that the end is found within the first chunk.
@@ -23,7 +26,7 @@ export function boundedInflate(inflate: Inflate): (bytes: Uint8Array, size: numb
     });
     if (output.length !== uncompressedBytes)
       throw new ProtocolError(`a payload has ${output.length} bytes of ${uncompressedBytes}`);
-    // Copied, because a small Buffer keeps all of Node's pool alive.
+    // Copied, because a small Buffer keeps Node's whole pool alive.
     return new Uint8Array(output);
   };
 }

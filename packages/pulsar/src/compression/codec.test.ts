@@ -32,7 +32,7 @@ const payload = fc.oneof(text, noise, runs);
 describe.each(names)("%s", (name) => {
   const { codec } = compressionOf(name);
 
-  test("gives back what it was given", () => {
+  test("decompresses what it compressed", () => {
     fc.assert(
       fc.property(payload, (bytes) => {
         const output = codec.decompress(codec.compress(bytes), bytes.length);
@@ -51,7 +51,7 @@ describe.each(names)("%s", (name) => {
     },
   );
 
-  test("leaves a payload and its compressed form as they were", () => {
+  test("changes neither a payload nor its compressed form", () => {
     const bytes = counting(5000);
     const compressed = codec.compress(bytes);
     const before = compressed.slice();
@@ -76,14 +76,14 @@ describe.each(names)("%s", (name) => {
     expect(output).toEqual(bytes.slice());
   });
 
-  test("refuses to make more or less than the size that was named", () => {
+  test("refuses to produce more or less than the given size", () => {
     const bytes = new TextEncoder().encode("to be or not to be, that is the question to be or not");
     const compressed = codec.compress(bytes);
     for (const wrong of [0, 1, bytes.length - 1, bytes.length + 1, 5 * MIB])
       expect(() => codec.decompress(compressed, wrong), String(wrong)).toThrow(ProtocolError);
   });
 
-  test("refuses what was cut short, at every length, unless only a checksum is missing", () => {
+  test("refuses truncated input at every length, unless only a checksum is missing", () => {
     const bytes = new TextEncoder().encode("to be or not to be ".repeat(20));
     const compressed = codec.compress(bytes);
     // Deflate's last block may end within the byte before zlib's checksum.
@@ -94,7 +94,7 @@ describe.each(names)("%s", (name) => {
       );
   });
 
-  test("ends in the named size or in a protocol error, whatever bit was changed", () => {
+  test("ends in the given size or in a protocol error for any flipped bit", () => {
     const bytes = new TextEncoder().encode("to be or not to be, that is the question; ".repeat(4));
     const compressed = codec.compress(bytes);
     for (let at = 0; at < compressed.length; at += 1) {
@@ -106,7 +106,7 @@ describe.each(names)("%s", (name) => {
     }
   });
 
-  test("ends in the named size or in a protocol error on bytes from nowhere", () => {
+  test("ends in the given size or in a protocol error for random bytes", () => {
     fc.assert(
       fc.property(noise, fc.nat(20_000), (bytes, sizeBytes) => {
         expectSizeOrError(name, bytes, sizeBytes);
@@ -132,7 +132,7 @@ test.each(["lz4", "snappy"] as const)("%s reserves nothing for a claim that cann
   expect(() => codec.decompress(claim, 2 ** 30)).toThrow(/cannot be/);
 });
 
-test("a Node without Zstandard says which has it, when it is used and not before", () => {
+test("a Node without Zstandard says which Node has it, on first use", () => {
   const codec = zstdOf({});
   expect(() => codec.compress(new Uint8Array(1))).toThrow(ConfigError);
   expect(() => codec.decompress(new Uint8Array(1), 1)).toThrow(/Node 22\.15/);

@@ -1,10 +1,9 @@
-/** One of Pulsar's compressions, of a whole payload at once. */
+/** One of Pulsar's compressions, for a whole payload at once. */
 export interface Codec {
   compress(bytes: Uint8Array): Uint8Array;
   /**
-   * `uncompressedBytes` is what the sender says comes out; the caller has bounded it. No more than
-   * that is ever made, and anything that does not come out at exactly that size is a
-   * `ProtocolError`.
+   * `uncompressedBytes` is the size that the sender claims, bounded by the caller. Never produces
+   * more; any other size is a `ProtocolError`.
    */
   decompress(bytes: Uint8Array, uncompressedBytes: number): Uint8Array;
 }

@@ -11,12 +11,12 @@ export type CompressionName = "none" | "lz4" | "zlib" | "zstd" | "snappy";
 
 export interface Compression {
   readonly name: CompressionName;
-  /** Pulsar's CompressionType. */
+  /** Pulsar's `CompressionType`. */
   readonly wireType: number;
   readonly codec: Codec;
 }
 
-/** Each stands at its number on the wire. */
+/** Indexed by Pulsar's `CompressionType`. */
 const COMPRESSIONS: readonly Compression[] = [
   { name: "none", wireType: 0, codec: none },
   { name: "lz4", wireType: 1, codec: lz4 },
@@ -32,7 +32,7 @@ export function compressionOf(name: CompressionName): Compression {
   throw new ConfigError(`compression is "${name}"; it must be one of ${names}`);
 }
 
-/** What a message's metadata names; a `ProtocolError` if Pulsar has no such compression. */
+/** Throws a `ProtocolError` if Pulsar has no such compression. */
 export function compressionOfWire(wireType: number): Compression {
   const found = COMPRESSIONS[wireType];
   if (found !== undefined) return found;

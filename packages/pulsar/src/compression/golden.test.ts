@@ -97,7 +97,7 @@ test.skipIf(!hasZstd)("zstd reserves no window of more than 8 MiB", () => {
   );
 });
 
-test("zlib reads what was flushed and not finished, as Java's client sends it", () => {
+test("zlib decompresses flushed but unfinished output, as Java's client sends it", () => {
   const sent = Buffer.from("789c4a4c4fcccc5348cc4b5148446501000000ffff", "hex");
   const output = compressionOf("zlib").codec.decompress(sent, 25);
   expect(Buffer.from(output).toString()).toBe("again and again and again");

@@ -4,15 +4,15 @@ import { BlockOutput } from "./block-output.ts";
 import type { Codec } from "./codec.ts";
 import { MATCH_MIN_BYTES, MatchFinder } from "./match-finder.ts";
 
-/** Half a token holds a length below this; a longer one goes on in bytes of up to 255. */
+/** Lengths below this fit into half a token; a longer one continues in bytes of up to 255. */
 const LENGTH_IN_TOKEN = 15;
 
-/** No byte of a block stands for more than it adds to a length. */
+/** Largest ratio of output to input: one byte adds at most 255 to a length. */
 const BYTES_PER_BYTE_MAX = 255;
 
 /**
- * LZ4's block format without a frame, as Pulsar has it: a sequence is a token with two lengths,
- * literals, and the distance of a match; the last has literals only.
+ * LZ4's block format without a frame, as Pulsar uses it: sequences of a token with two lengths,
+ * literals, and the distance of a match; the last sequence has literals only.
  */
 export const lz4: Codec = {
   compress(bytes) {
@@ -52,7 +52,7 @@ export const lz4: Codec = {
   },
 };
 
-/** Writes the part of a length that its token cannot hold. */
+/** Writes the rest of a length that does not fit into its token. */
 function writeLength(output: BlockOutput, length: number): void {
   if (length < LENGTH_IN_TOKEN) return;
   let rest = length - LENGTH_IN_TOKEN;

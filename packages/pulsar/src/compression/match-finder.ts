@@ -1,30 +1,36 @@
-/** Shorter repetitions would cost as much as they save. */
+/** Shortest match, in bytes: a shorter one costs as much as it saves. */
 export const MATCH_MIN_BYTES = 4;
 
-/** LZ4 has two bytes for a distance, and so has the form of Snappy's copies that is used here. */
+/** Longest distance: LZ4 has two bytes for it, and so has the Snappy copy used here. */
 const DISTANCE_MAX = 0xffff;
 
-/** LZ4 wants the last match to start this far before the end, and to leave the last five bytes. */
+/**
+ * LZ4's rule: the last match starts at least this far before the end, and the last five bytes are
+ * literals.
+ */
 const LAST_START_BYTES = 12;
 const LAST_LITERALS_BYTES = 5;
 
-/** Slots of the table, as a power of two: as many as bytes, within these. */
+/** Hash table slots, as a power of two: as many as input bytes, within these bounds. */
 const SLOT_BITS_MIN = 8;
 const SLOT_BITS_MAX = 14;
 
-/** After every 32 misses in a row the step grows by a byte: noise is passed quickly. */
+/**
+ * After every 32 misses in a row the step grows by one byte, so that incompressible data is passed
+ * quickly.
+ */
 const MISSES_PER_STEP_BITS = 5;
 
 /**
- * Finds repetitions in `bytes`, greedily: at each position the last one whose four bytes hash to
- * the same slot is looked at, and the first match is taken at its full length.
+ * Finds matches greedily: at each position it checks the last position with the same hash of four
+ * bytes, and takes the first match at full length.
  *
- * `next` goes to the next match; between `literalsAt` and `matchAt` lie the bytes before it. When
- * it answers false, everything from `literalsAt` to the end is literals.
+ * `next` advances to the next match; the literals lie between `literalsAt` and `matchAt`. After
+ * false, everything from `literalsAt` to the end is literals.
  */
 export class MatchFinder {
   readonly #bytes: Uint8Array;
-  /** Position + 1 of the last four bytes of each hash; 0 where there was none. */
+  /** Per hash: 1 + the last position; 0 if there is none. */
   readonly #slots: Int32Array;
   readonly #hashShift: number;
   #literalsAt = 0;
@@ -53,7 +59,7 @@ export class MatchFinder {
     return this.#matchBytes;
   }
 
-  /** From the match back to what it repeats; less than its length if the two overlap. */
+  /** Distance back to the repeated bytes; less than the length if they overlap. */
   get distance(): number {
     return this.#distance;
   }

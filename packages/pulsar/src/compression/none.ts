@@ -1,7 +1,7 @@
 import { ProtocolError } from "../wire/protocol-error.ts";
 import type { Codec } from "./codec.ts";
 
-/** Bytes as they are; neither way copies them. */
+/** No compression; nothing is copied. */
 export const none: Codec = {
   compress(bytes) {
     return bytes;

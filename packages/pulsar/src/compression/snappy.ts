@@ -4,24 +4,26 @@ import { BlockOutput } from "./block-output.ts";
 import type { Codec } from "./codec.ts";
 import { MatchFinder } from "./match-finder.ts";
 
-/** A literal's tag holds a length up to this; above are 60 to 63, for one to four bytes of it. */
+/**
+ * Longest literal whose length fits into the tag; tags 60 to 63 announce one to four length bytes.
+ */
 const LITERALS_IN_TAG = 60;
 
-/** The most that one copy repeats. */
+/** Longest copy, in bytes. */
 const COPY_MAX_BYTES = 64;
 
-/** A copy of a short length from near takes two bytes and not three. */
+/** A short copy from a small distance takes two bytes instead of three. */
 const SHORT_COPY = { minBytes: 4, maxBytes: 11, distanceMax: 0x7ff } as const;
 
-/** Kinds of elements, in the lowest two bits of their tags. */
+/** Element kinds: the lowest two bits of a tag. */
 const LITERALS = 0;
 const COPY_1 = 1;
 const COPY_2 = 2;
 
-/** Three bytes for 64: no element is denser. */
+/** Largest ratio of output to input: three bytes for a copy of 64. */
 const BYTES_PER_BYTE_MAX = 22;
 
-/** Snappy's raw format, without a frame: the size as a varint, then literals and copies. */
+/** Snappy's raw format without a frame: the size as a varint, then literals and copies. */
 export const snappy: Codec = {
   compress(bytes) {
     const output = new BlockOutput(32 + bytes.length + Math.ceil(bytes.length / 6));
@@ -103,7 +105,7 @@ function writeCopy(output: BlockOutput, distance: number, length: number): void 
   output.byte(distance >>> 8);
 }
 
-/** Seven bits a byte, lowest first; the highest bit says that more follow. */
+/** A varint: seven bits per byte, lowest first; the highest bit says that another byte follows. */
 function writeSize(output: BlockOutput, sizeBytes: number): void {
   let rest = sizeBytes;
   for (; rest > 0x7f; rest >>>= 7) output.byte((rest & 0x7f) | 0x80);

@@ -4,7 +4,7 @@ import { boundedInflate } from "./bounded-inflate.ts";
 import type { Inflate } from "./bounded-inflate.ts";
 import type { Codec } from "./codec.ts";
 
-/** The part of node:zlib that not every Node has. */
+/** The part of node:zlib that only Node 22.15 and newer have. */
 interface NodeZstd {
   readonly zstdCompressSync: (bytes: Uint8Array) => Uint8Array;
   readonly zstdDecompressSync: (
@@ -14,19 +14,19 @@ interface NodeZstd {
 }
 
 /**
- * A frame names the window that its decoder has to reserve. 8 MiB is what RFC 8878 wants of all,
- * and more than the largest message.
+ * Largest window, log2 of bytes. A frame names the window that its decoder allocates; RFC 8878 asks
+ * decoders for 8 MiB, more than the largest message.
  */
 const WINDOW_MAX = { param: 100, log2Bytes: 23 } as const;
 
-/** Zstandard by the Node that runs. */
+/** Zstandard of the running Node. */
 export const zstd: Codec = zstdOf(nodeZlib);
 
-/** Zstandard by `engine`; if that cannot, every use of it is a `ConfigError`. */
+/** Zstandard of `engine`; throws a `ConfigError` on every use if the engine lacks it. */
 export function zstdOf(engine: object): Codec {
   if (!hasZstd(engine)) return { compress: refuse, decompress: refuse };
   return {
-    // Copied, because what Node gives is the beginning of a larger chunk.
+    // Copied, because node:zlib returns the start of a larger chunk.
     compress: (bytes) => new Uint8Array(engine.zstdCompressSync(bytes)),
     decompress: boundedInflate((bytes, bounds) =>
       engine.zstdDecompressSync(bytes, {

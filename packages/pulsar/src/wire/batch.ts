@@ -10,7 +10,7 @@ export interface BatchedMessage {
   readonly payload: Uint8Array;
 }
 
-/** Gathers messages into the payload of one entry. */
+/** Writes messages into the payload of one entry. */
 export class BatchWriter {
   #writer = new ProtoWriter();
   #count = 0;
@@ -32,17 +32,17 @@ export class BatchWriter {
     this.#count++;
   }
 
-  /** The payload of all that was added, uncompressed; the next batch starts empty. */
+  /** The uncompressed payload of all added messages; the next batch starts empty. */
   take(): Buffer {
     const payload = this.#writer.finish();
-    // The next will be about as large.
+    // The next batch will be about as large.
     this.#writer = new ProtoWriter(0, payload.length);
     this.#count = 0;
     return payload;
   }
 }
 
-/** Takes the payload of an entry, no longer compressed, apart into its `count` messages. */
+/** Splits the uncompressed payload of an entry into its `count` messages. */
 export function* splitBatch(payload: Buffer, count: number): Generator<BatchedMessage> {
   let offset = 0;
   for (let index = 0; index < count; index++) {
@@ -59,7 +59,7 @@ export function* splitBatch(payload: Buffer, count: number): Generator<BatchedMe
   }
 }
 
-/** Field by field: a spread would take as long as all the rest of a small message. */
+/** Field by field: object spread would take as long as the rest of a small message. */
 function withSize(
   metadata: Omit<SingleMessageMetadata, "payloadSize">,
   payloadSize: number,

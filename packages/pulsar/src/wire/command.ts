@@ -4,12 +4,13 @@ import * as consumer from "./definition/consumer.ts";
 import * as lookup from "./definition/lookup.ts";
 import * as producer from "./definition/producer.ts";
 import * as schema from "./definition/schema.ts";
+import { InvariantError } from "@sluice/core";
 import type { MessageType } from "./message.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import { ProtoReader, WIRE_TYPE } from "./proto-reader.ts";
 import type { ProtoWriter } from "./proto-writer.ts";
 
-/** The body of each command that we know, by our name for it. */
+/** The body of each known command, by the name it has in this package. */
 export interface CommandBodies {
   readonly connect: connect.CommandConnect;
   readonly connected: connect.CommandConnected;
@@ -55,12 +56,10 @@ export interface CommandBodies {
 
 export type CommandKind = keyof CommandBodies;
 
-/** A command of a kind that we know. */
-export type CommandOf<Kind extends CommandKind> = {
-  readonly [K in Kind]: { readonly kind: K; readonly body: CommandBodies[K] };
-}[Kind];
+/** A command of one of these kinds. */
+export type CommandOf<Kind extends CommandKind> = CommandIn<CommandBodies, Kind>;
 
-/** A command that we do not know: what follows its frame's header is handed on as it is. */
+/** A command of a type that this package does not know. Its bytes are passed on unchanged. */
 export interface UnknownCommand {
   readonly kind: "unknown";
   readonly type: number;
@@ -69,13 +68,22 @@ export interface UnknownCommand {
 
 export type Command = CommandOf<CommandKind> | UnknownCommand;
 
-export interface Definition<T> {
-  /** The command's number, and that of the field that its body is in. */
+/** A command of a table with these bodies. */
+export type CommandIn<Bodies, Kind extends keyof Bodies = keyof Bodies> = {
+  readonly [K in Kind]: { readonly kind: K; readonly body: Bodies[K] };
+}[Kind];
+
+export interface CommandDefinition<T> {
+  /** Pulsar's number of the command in `BaseCommand.Type`; also the number of the field with its body. */
   readonly type: number;
   readonly body: MessageType<T>;
 }
 
-export const COMMANDS: { readonly [K in CommandKind]: Definition<CommandBodies[K]> } = {
+type CommandDefinitions<Bodies> = {
+  readonly [K in keyof Bodies]: CommandDefinition<Bodies[K]>;
+};
+
+export const COMMANDS: CommandDefinitions<CommandBodies> = {
   connect: { type: 2, body: connect.CONNECT },
   connected: { type: 3, body: connect.CONNECTED },
   subscribe: { type: 4, body: consumer.SUBSCRIBE },
@@ -118,58 +126,99 @@ export const COMMANDS: { readonly [K in CommandKind]: Definition<CommandBodies[K
   topicMigrated: { type: 68, body: consumer.TOPIC_MIGRATED },
 };
 
-const KINDS: ReadonlyMap<number, CommandKind> = new Map(
-  (Object.keys(COMMANDS) as CommandKind[]).map((kind) => [COMMANDS[kind].type, kind]),
-);
-
-/** The field that says which command it is. All others hold bodies. */
+/** The field with the command's type. Every other field holds a body. */
 const TYPE_TAG = (1 << 3) | WIRE_TYPE.varint;
 
-/** The number that a command of this kind has on the wire. */
+/** Pulsar's number of a command in `BaseCommand.Type`. */
 export function typeOf(kind: CommandKind): number {
   return COMMANDS[kind].type;
 }
 
-/** Reads the command that lies in this part of a buffer. */
-export function decodeCommand(bytes: Buffer, start: number, end: number): Command {
-  const reader = new ProtoReader(bytes, start, end);
-  let type: number | undefined;
-  let body: ProtoReader | undefined;
-  let bodyNumber = 0;
-  while (!reader.isAtEnd) {
-    const tag = reader.tag();
-    if (tag === TYPE_TAG) type = reader.int32();
-    else if ((tag & 7) === WIRE_TYPE.bytes && (body === undefined || tag >>> 3 === type)) {
-      body = reader.message();
-      bodyNumber = tag >>> 3;
-    } else reader.skip(tag);
+/**
+ * The commands that one side of a connection understands; others are decoded as `UnknownCommand`. A
+ * connection that agreed on more commands in its handshake has a table of its own:
+ * `new CommandTable<CommandBodies & More>({ ...COMMANDS, ...more })`.
+ */
+export class CommandTable<Bodies extends object> {
+  readonly #definitions: CommandDefinitions<Bodies>;
+  /** By type, with the kind beside the body: one lookup per decoded command. */
+  readonly #byType: ReadonlyMap<number, KnownCommand<Bodies>>;
+
+  constructor(definitions: CommandDefinitions<Bodies>) {
+    const kinds = Object.keys(definitions) as (keyof Bodies & string)[];
+    this.#definitions = definitions;
+    this.#byType = new Map(
+      kinds.map((kind) => [definitions[kind].type, { kind, body: definitions[kind].body }]),
+    );
+    if (this.#byType.size < kinds.length)
+      throw new InvariantError("two commands of a table have the same type");
   }
-  if (type === undefined) throw new ProtocolError("a command has no type");
-  const kind = KINDS.get(type);
-  if (kind === undefined) return { kind: "unknown", type, bytes: bytes.subarray(start, end) };
-  if (body === undefined || bodyNumber !== type)
-    throw new ProtocolError(`the command ${kind} has no body`);
-  return commandOf(kind, body);
+
+  /** Reads the command between two offsets of a buffer. */
+  decode(bytes: Buffer, start: number, end: number): CommandIn<Bodies> | UnknownCommand {
+    const reader = new ProtoReader(bytes, start, end);
+    let type: number | undefined;
+    let body: ProtoReader | undefined;
+    let bodyNumber = 0;
+    while (!reader.isAtEnd) {
+      const tag = reader.tag();
+      if (tag === TYPE_TAG) type = reader.int32();
+      else if ((tag & 7) === WIRE_TYPE.bytes && (body === undefined || tag >>> 3 === type)) {
+        body = reader.message();
+        bodyNumber = tag >>> 3;
+      } else reader.skip(tag);
+    }
+    if (type === undefined) throw new ProtocolError("a command has no type");
+    const known = this.#byType.get(type);
+    if (known === undefined) return { kind: "unknown", type, bytes: bytes.subarray(start, end) };
+    if (body === undefined || bodyNumber !== type)
+      throw new ProtocolError(`the command ${known.kind} has no body`);
+    return decodeKnown(known, body);
+  }
+
+  encodeInto(writer: ProtoWriter, command: CommandIn<Bodies> | UnknownCommand): void {
+    if (isUnknown(command)) {
+      writer.raw(command.bytes);
+      return;
+    }
+    this.#encodeKnown(writer, command);
+  }
+
+  #encodeKnown<Kind extends keyof Bodies>(
+    writer: ProtoWriter,
+    command: CommandIn<Bodies, Kind>,
+  ): void {
+    encodeCommand(writer, this.#definitions[command.kind], command.body);
+  }
 }
 
-export function encodeCommandInto(writer: ProtoWriter, command: Command): void {
-  if (command.kind === "unknown") {
-    writer.raw(command.bytes);
-    return;
-  }
-  const { type, body } = definitionOf(command);
+/** Writes a command whose definition is known to the caller, without a lookup. */
+export function encodeCommand<T>(
+  writer: ProtoWriter,
+  { type, body }: CommandDefinition<T>,
+  value: T,
+): void {
   writer.uint32(TYPE_TAG);
   writer.uint32(type);
   writer.uint32((type << 3) | WIRE_TYPE.bytes);
-  body.write(writer, command.body);
+  body.write(writer, value);
 }
 
-function commandOf<Kind extends CommandKind>(kind: Kind, body: ProtoReader): CommandOf<Kind> {
-  return { kind, body: COMMANDS[kind].body.decodeFrom(body) };
+interface KnownCommand<Bodies, Kind extends keyof Bodies = keyof Bodies> {
+  readonly kind: Kind & string;
+  readonly body: { decodeFrom(reader: ProtoReader): Bodies[Kind] };
 }
 
-function definitionOf<Kind extends CommandKind>(
-  command: CommandOf<Kind>,
-): Definition<CommandBodies[Kind]> {
-  return COMMANDS[command.kind];
+function decodeKnown<Bodies, Kind extends keyof Bodies>(
+  { kind, body }: KnownCommand<Bodies, Kind>,
+  reader: ProtoReader,
+): CommandIn<Bodies, Kind> {
+  return { kind, body: body.decodeFrom(reader) };
+}
+
+/** The commands of Pulsar's protocol that this package knows. */
+export const PULSAR_COMMANDS: CommandTable<CommandBodies> = new CommandTable(COMMANDS);
+
+function isUnknown(command: { readonly kind: PropertyKey }): command is UnknownCommand {
+  return command.kind === "unknown";
 }

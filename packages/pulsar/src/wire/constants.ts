@@ -1,4 +1,7 @@
-/** Numbers that Pulsar gives to names. Others may come from a newer peer, and pass. */
+/**
+ * Pulsar's enum values by name. Values without a name may come from a newer peer and are passed
+ * through.
+ */
 
 export const SERVER_ERROR = {
   UnknownError: 0,
@@ -35,7 +38,7 @@ const SERVER_ERROR_NAMES: ReadonlyMap<number, ServerErrorName> = new Map(
   (Object.keys(SERVER_ERROR) as ServerErrorName[]).map((name) => [SERVER_ERROR[name], name]),
 );
 
-/** `UnknownError` for numbers of a newer peer. */
+/** `UnknownError` for values of a newer peer. */
 export function serverErrorName(error: number): ServerErrorName {
   return SERVER_ERROR_NAMES.get(error) ?? "UnknownError";
 }
@@ -59,14 +62,14 @@ export const PARTITIONED_METADATA_RESULT = { success: 0, failed: 1 } as const;
 
 export const TOPICS_MODE = { persistent: 0, nonPersistent: 1, all: 2 } as const;
 
-/** What we speak. Peers that speak less are answered with theirs. */
+/** The protocol version of this package. With an older peer, the peer's version is used. */
 export const PROTOCOL_VERSION = 21;
 
-/** "None" where an id of 64 bits is required. */
+/** Pulsar's value for "no id" where a 64-bit id is required. */
 export const NO_ID: bigint = 2n ** 64n - 1n;
 
-/** Before the first message of a topic, as ledger and entry. */
+/** Ledger and entry id of the position before the first message. */
 export const EARLIEST_ID: bigint = 2n ** 64n - 1n;
 
-/** After the last message of a topic, as ledger and entry. */
+/** Ledger and entry id of the position after the last message. */
 export const LATEST_ID: bigint = 2n ** 63n - 1n;

@@ -27,7 +27,7 @@ describe("crc32c", () => {
     expect(crc32c(bytes)).toBe(sum);
   });
 
-  test("agrees with the definition, wherever in a buffer the bytes lie", () => {
+  test("agrees with the definition at any offset of a buffer", () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 400, size: "max" }),
@@ -42,7 +42,7 @@ describe("crc32c", () => {
     );
   });
 
-  test("sums parts, each with the sum of those before as its seed, as if they were one", () => {
+  test("of parts, each seeded with the one before, equals that of the whole", () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 60, size: "max" }), { maxLength: 6 }),

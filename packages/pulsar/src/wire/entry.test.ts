@@ -17,7 +17,7 @@ import { ProtocolError } from "./protocol-error.ts";
 const METADATA = { producerName: "p", sequenceId: 1n, publishTime: 2n };
 const payloads = fc.uint8Array({ maxLength: 300 });
 
-test("an entry comes back as it was, with and without what a broker puts before it", () => {
+test("an entry is decoded as encoded, with and without broker entry metadata", () => {
   fc.assert(
     fc.property(arbitraryMessage(MESSAGE_METADATA), payloads, (metadata, payload) => {
       const bytes = encodeEntry(metadata, payload);
@@ -47,7 +47,7 @@ test("the delivery time is found as decoding finds it, or the entry is found too
   );
 });
 
-test("any flipped bit under the checksum is noticed", () => {
+test("every flipped bit under the checksum is found", () => {
   const bytes = encodeEntry(METADATA, Buffer.from("hello"));
   for (let bit = 2 * 8; bit < bytes.length * 8; bit++) {
     const flipped = Buffer.from(bytes);
@@ -63,7 +63,7 @@ test("any flipped bit under the checksum is noticed", () => {
   }
 });
 
-test("an entry without a checksum is believed", () => {
+test("an entry without a checksum passes", () => {
   const bytes = encodeEntry(METADATA, Buffer.from("hello")).subarray(6);
   const entry = splitEntry(bytes);
   expect(entry.checksum).toBeUndefined();
@@ -71,7 +71,7 @@ test("an entry without a checksum is believed", () => {
   expect(entry.payload.toString()).toBe("hello");
 });
 
-test("an entry that is cut short is refused or not intact", () => {
+test("a truncated entry is refused or not intact", () => {
   const bytes = Buffer.concat([
     encodeBrokerEntryHead({ brokerTimestamp: 5n }),
     encodeEntry(METADATA, Buffer.from("hello")),
@@ -94,7 +94,7 @@ describe("a batch", () => {
     maxLength: 10,
   });
 
-  test("comes apart into what was added, in order", () => {
+  test("is split into the added messages, in order", () => {
     fc.assert(
       fc.property(messages, (added) => {
         const writer = new BatchWriter();
@@ -116,7 +116,7 @@ describe("a batch", () => {
     );
   });
 
-  test("that is shorter than its count is refused", () => {
+  test("shorter than its count is refused", () => {
     const writer = new BatchWriter();
     writer.add({}, Buffer.from("a"));
     writer.add({}, Buffer.from("b"));
@@ -126,7 +126,7 @@ describe("a batch", () => {
       expect(() => [...splitBatch(bytes.subarray(0, length), 2)]).toThrow(ProtocolError);
   });
 
-  test("with a negative size of a payload is refused", () => {
+  test("with a negative payload size is refused", () => {
     const metadata = Buffer.from("18ffffffffffffffffff01", "hex");
     const bytes = Buffer.concat([Buffer.from([0, 0, 0, metadata.length]), metadata]);
     expect(() => [...splitBatch(bytes, 1)]).toThrow(ProtocolError);

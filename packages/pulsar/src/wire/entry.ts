@@ -8,24 +8,24 @@ import { ProtoWriter } from "./proto-writer.ts";
 const CHECKSUM_MAGIC = 0x0e01;
 const BROKER_ENTRY_MAGIC = 0x0e02;
 const CHECKSUM_HEADER_BYTES = 6;
-/** Magic, checksum, and the length of the metadata. */
+/** Bytes of magic number, checksum and metadata length. */
 const ENTRY_HEADER_BYTES = CHECKSUM_HEADER_BYTES + 4;
 
 /**
- * What one SEND brings and one MESSAGE carries: metadata and a payload, which may be a batch, with
- * a checksum over both. All parts are views.
+ * The content of one SEND or MESSAGE: metadata and payload, which may be a batch, with a checksum
+ * over both. All parts are views.
  */
 export interface Entry {
   readonly brokerEntryMetadata: Buffer | undefined;
-  /** What the sender says it is; nothing if the entry has none. */
+  /** The checksum that the sender wrote; undefined if the entry has none. */
   readonly checksum: number | undefined;
-  /** What the checksum is of. */
+  /** The bytes that the checksum covers. */
   readonly checked: Buffer;
   readonly metadata: Buffer;
   readonly payload: Buffer;
 }
 
-/** Finds the parts of an entry without decoding any. */
+/** Finds the parts of an entry without decoding them. */
 export function splitEntry(bytes: Buffer): Entry {
   let offset = 0;
   let brokerEntryMetadata: Buffer | undefined;
@@ -52,7 +52,7 @@ export function splitEntry(bytes: Buffer): Entry {
   };
 }
 
-/** Whether an entry is as it was sent. One without a checksum is believed. */
+/** Whether the checksum is right. An entry without a checksum passes. */
 export function isIntact({ checksum, checked }: Entry): boolean {
   return checksum === undefined || checksum === crc32c(checked);
 }
@@ -123,14 +123,14 @@ export function decodeBrokerEntryMetadata(entry: Entry): BrokerEntryMetadata | u
   return BROKER_ENTRY_METADATA.decode(brokerEntryMetadata);
 }
 
-/** One buffer with checksum, metadata and a copy of the payload. */
+/** Encodes checksum, metadata and a copy of the payload into one buffer. */
 export function encodeEntry(metadata: MessageMetadata, payload: Uint8Array): Buffer {
   const writer = new ProtoWriter(0, payload.length);
   encodeEntryInto(writer, metadata, payload);
   return writer.finish();
 }
 
-/** Writes checksum, metadata and payload behind what is there. */
+/** Appends checksum, metadata and payload. */
 export function encodeEntryInto(
   writer: ProtoWriter,
   metadata: MessageMetadata,
@@ -147,7 +147,9 @@ export function encodeEntryInto(
   written.writeUInt32BE(crc32c(written, 0, start + CHECKSUM_HEADER_BYTES), start + 2);
 }
 
-/** What stands before an entry for a client that asked for it: when and as which it was stored. */
+/**
+ * Encodes Pulsar's broker entry metadata, for clients that announced `supportsBrokerEntryMetadata`.
+ */
 export function encodeBrokerEntryHead(metadata: BrokerEntryMetadata): Buffer {
   const body = BROKER_ENTRY_METADATA.encode(metadata);
   const head = Buffer.allocUnsafe(6 + body.length);

@@ -48,7 +48,7 @@ test("bytes that come one at a time give the same frames", () => {
   expect(found).toEqual(frames);
 });
 
-test("frames that are not asked for wait, also those of later chunks", () => {
+test("frames that are not taken wait, also those of later chunks", () => {
   fc.assert(
     fc.property(bodies, fc.array(fc.boolean()), (sent, asks) => {
       const frames = sent.map(frameOf);
@@ -69,7 +69,7 @@ test("frames that are not asked for wait, also those of later chunks", () => {
   );
 });
 
-test("a frame that lies whole in one chunk is not copied", () => {
+test("a frame within one chunk is not copied", () => {
   const chunk = Buffer.concat([frameOf(Buffer.from("a")), frameOf(Buffer.from("b"))]);
   const decoder = new FrameDecoder();
   decoder.push(chunk);
@@ -98,7 +98,7 @@ test("the smallest and the largest frame pass", () => {
   expect(framesOf(decoder).map(({ length }) => length)).toEqual([8, 1_024]);
 });
 
-test("a frame that is announced but does not come takes no more than what came", () => {
+test("a frame that is announced and does not come takes no more memory than the received bytes", () => {
   const decoder = new FrameDecoder();
   const header = Buffer.alloc(4);
   header.writeUInt32BE(5_000_000);
@@ -111,7 +111,7 @@ test("a frame that is announced but does not come takes no more than what came",
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_048_576);
 });
 
-test("a limit that is raised holds from the next frame on", () => {
+test("a raised limit holds from the next frame on", () => {
   const decoder = new FrameDecoder({ frameBytesMax: 100 });
   const large = frameOf(Buffer.alloc(200));
   decoder.frameBytesMax = 300;

@@ -4,20 +4,20 @@ import { ProtocolError } from "./protocol-error.ts";
 
 const LENGTH_BYTES = 4;
 
-/** Room for a first piece; it doubles from there, as bytes come. */
+/** First allocation for a frame that comes in pieces, in bytes; doubled as bytes come. */
 const FIRST_ROOM_BYTES = 1_024;
 
 export interface FrameDecoderOptions {
-  /** The largest frame, its length included. */
+  /** Largest frame, including its length field. */
   readonly frameBytesMax?: number;
 }
 
 /**
- * Cuts a stream of bytes into frames, however it was chunked.
+ * Splits a byte stream into frames.
  *
- * A frame that lies whole in one chunk is a view of it. One that does not is copied once, into room
- * that grows with what has really come: a header that announces much reserves nothing. A frame is
- * handed out when it is asked for, so that whoever judges frames can stop between two of them.
+ * A frame within one chunk is a view of that chunk. A frame over several chunks is copied once,
+ * into memory that grows with the received bytes: a length field alone allocates nothing. Frames
+ * are returned one at a time, so that the caller can stop between two of them.
  */
 export class FrameDecoder {
   #frameBytesMax: number;
@@ -27,7 +27,7 @@ export class FrameDecoder {
   #bufferedBytes = 0;
   /** Of the chunks that wait behind the current one. */
   #chunkBytes = 0;
-  /** The frame that came in pieces: how much of it is there, and how much it takes. */
+  /** The frame that comes in pieces: bytes so far, and bytes in all. */
   #piece: Buffer | undefined;
   #pieceBytes = 0;
   #pieceNeeds = LENGTH_BYTES;
@@ -39,12 +39,15 @@ export class FrameDecoder {
     this.#frameBytesMax = frameBytesMax;
   }
 
-  /** Bytes that have come and are not yet handed out. Whoever stops asking must stop reading, too. */
+  /**
+   * Received bytes that were not returned yet. A caller that stops calling `next` must stop reading
+   * too.
+   */
   get bufferedBytes(): number {
     return this.#bufferedBytes;
   }
 
-  /** Whether a frame has begun and is not whole yet. */
+  /** Whether a frame has begun and is not complete. */
   get isWithinFrame(): boolean {
     return this.#bufferedBytes > 0;
   }
@@ -61,13 +64,13 @@ export class FrameDecoder {
       : this.#pieceNeeds;
   }
 
-  /** Frames that begin from now on may be this large: less before a handshake than after it. */
+  /** Bound for frames that begin from now on: smaller before the handshake than after it. */
   set frameBytesMax(bytes: number) {
     requireWhole("frameBytesMax", bytes, FRAME_BYTES_MIN, FRAME_BYTES_CEILING);
     this.#frameBytesMax = bytes;
   }
 
-  /** Takes bytes over: they must not change until their frames are done with. */
+  /** Takes over the bytes: they must not change while their frames are in use. */
   push(chunk: Buffer): void {
     this.#bufferedBytes += chunk.length;
     if (this.#offset === this.#chunk.length && this.#chunks.length === 0) {
@@ -79,7 +82,7 @@ export class FrameDecoder {
     }
   }
 
-  /** The next frame that is whole, or nothing before more bytes come. */
+  /** The next complete frame; undefined until more bytes come. */
   next(): Buffer | undefined {
     for (;;) {
       const frame = this.#piece === undefined ? this.#wholeFrame() : this.#joinedFrame(this.#piece);
@@ -90,7 +93,7 @@ export class FrameDecoder {
       if (this.#offset < this.#chunk.length) continue;
       const chunk = this.#chunks.shift();
       if (chunk === undefined) {
-        // Handed-out frames keep their memory alive; an empty decoder should not.
+        // Returned frames keep their memory alive; an empty decoder should not.
         this.#chunk = EMPTY;
         this.#offset = 0;
         return undefined;
@@ -101,7 +104,7 @@ export class FrameDecoder {
     }
   }
 
-  /** The next frame if it lies whole in the current chunk; otherwise its first piece is put aside. */
+  /** The next frame if it is complete in the current chunk; else its first piece is stored. */
   #wholeFrame(): Buffer | undefined {
     const start = this.#offset;
     const available = this.#chunk.length - start;
@@ -143,7 +146,7 @@ export class FrameDecoder {
     return larger;
   }
 
-  /** What a frame takes in all, by its length field, which does not count itself. */
+  /** Bytes of a frame by its length field, which does not count itself. */
   #checkedBytes(announced: number): number {
     const bytes = LENGTH_BYTES + announced;
     if (bytes < FRAME_BYTES_MIN)
@@ -156,5 +159,5 @@ export class FrameDecoder {
 
 const EMPTY = Buffer.alloc(0);
 const FRAME_BYTES_MIN = 2 * LENGTH_BYTES;
-/** What a length field can say at most. */
+/** The largest value of a length field. */
 const FRAME_BYTES_CEILING = 2 ** 32 + LENGTH_BYTES - 1;

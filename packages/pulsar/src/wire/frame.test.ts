@@ -13,7 +13,7 @@ test("a ping is fourteen bytes", () => {
   expect(decodeFrame(ping).command).toEqual({ kind: "ping", body: {} });
 });
 
-describe("every command comes back as it was", () => {
+describe("every command is decoded as it was encoded", () => {
   test.each(COMMAND_KINDS)("%s", (kind) => {
     fc.assert(
       fc.property(arbitraryCommand(kind), fc.uint8Array({ maxLength: 50 }), (command, entry) => {
@@ -28,18 +28,18 @@ describe("every command comes back as it was", () => {
   });
 });
 
-test("each kind has a number of its own", () => {
+test("each kind has a type of its own", () => {
   expect(new Set(COMMAND_KINDS.map(typeOf)).size).toBe(COMMAND_KINDS.length);
 });
 
-test("a command that we do not know passes as it is", () => {
+test("an unknown command passes unchanged", () => {
   const frame = hex("0000000c 00000008 08 e907 ca3e 02 0805");
   const { command } = decodeFrame(frame);
   expect(command).toMatchObject({ kind: "unknown", type: 1001 });
   expect(encodeFrame(command)).toEqual(frame);
 });
 
-test("a body may stand before its type, and beside bodies of other types", () => {
+test("a body may come before its type, and beside bodies of other types", () => {
   const flow = "5a 04 0801 1002";
   const body = hex(`${flow} 9201 00 08 0b`);
   const head = Buffer.alloc(8);
@@ -58,7 +58,7 @@ test.each([
   expect(() => decodeFrame(hex(frame))).toThrow(ProtocolError);
 });
 
-test("a send frame is its head and its entry", () => {
+test("a SEND frame is its head and its entry", () => {
   const send = { producerId: 1n, sequenceId: 2n, numMessages: 3, highestSequenceId: 4n };
   const metadata = { producerName: "p", sequenceId: 2n, publishTime: 3n };
   const frame = encodeSendFrame(send, metadata, Buffer.from("payload"));

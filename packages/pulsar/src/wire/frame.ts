@@ -1,50 +1,73 @@
-import { decodeCommand, encodeCommandInto } from "./command.ts";
-import type { Command } from "./command.ts";
+import { COMMANDS, encodeCommand, PULSAR_COMMANDS } from "./command.ts";
+import type { Command, CommandIn, CommandTable, UnknownCommand } from "./command.ts";
 import type { MessageMetadata } from "./definition/metadata.ts";
 import type { CommandSend } from "./definition/producer.ts";
 import { encodeEntryInto } from "./entry.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import { ProtoWriter } from "./proto-writer.ts";
 
-/** What a frame may have besides its payload: command and metadata. Pulsar's own number. */
+/** Bytes of a frame beside its payload: command and metadata. Pulsar's own number. */
 export const FRAME_PADDING_BYTES = 10_240;
 
-/** The largest payload unless a broker says otherwise. */
+/** Pulsar's default `maxMessageSize`: the largest payload unless the broker says another one. */
 export const MESSAGE_BYTES_MAX = 5_242_880;
 
-/** A frame's own length and that of its command, four bytes each, big-endian. */
+/** The frame's length and the command's length, four bytes each, big-endian. */
 const FRAME_HEADER_BYTES = 8;
 
-/** A whole frame, as it came: its length, its command, and for some commands an entry. */
-export interface Frame {
+/** A decoded frame: a command and, for some commands, an entry. */
+export interface Frame<AnyCommand = Command> {
+  /** The whole frame, with its length. */
   readonly bytes: Buffer;
-  readonly command: Command;
-  /** What follows the command: a view of the frame, empty for most. */
+  readonly command: AnyCommand;
+  /** The bytes behind the command: a view of the frame, empty for most commands. */
   readonly entry: Buffer;
 }
 
-/** Reads the command of a whole frame. The entry behind it is not looked at. */
+/** Decodes the command of a whole frame. The entry is not decoded. */
 export function decodeFrame(bytes: Buffer): Frame {
+  return decodeFrameBy(PULSAR_COMMANDS, bytes);
+}
+
+/** Decodes a frame of a connection that has a command table of its own. */
+export function decodeFrameBy<Bodies extends object>(
+  commands: CommandTable<Bodies>,
+  bytes: Buffer,
+): Frame<CommandIn<Bodies> | UnknownCommand> {
   const commandEnd = FRAME_HEADER_BYTES + bytes.readUInt32BE(4);
   if (commandEnd > bytes.length)
     throw new ProtocolError("a command goes beyond the end of its frame");
-  const command = decodeCommand(bytes, FRAME_HEADER_BYTES, commandEnd);
+  const command = commands.decode(bytes, FRAME_HEADER_BYTES, commandEnd);
   return { bytes, command, entry: bytes.subarray(commandEnd) };
 }
 
-/** A whole frame for a command without an entry. */
+/** Encodes a command without an entry as a whole frame. */
 export function encodeFrame(command: Command): Buffer {
   return encodeFrameHead(command, 0);
 }
 
-/** A whole frame that brings an entry made of these. */
+/** Encodes a frame of a connection that has a command table of its own. */
+export function encodeFrameBy<Bodies extends object>(
+  commands: CommandTable<Bodies>,
+  command: CommandIn<Bodies> | UnknownCommand,
+  entryBytes: number = 0,
+): Buffer {
+  const writer = new ProtoWriter(FRAME_HEADER_BYTES);
+  commands.encodeInto(writer, command);
+  const head = writer.finish();
+  head.writeUInt32BE(head.length - 4 + entryBytes, 0);
+  head.writeUInt32BE(head.length - FRAME_HEADER_BYTES, 4);
+  return head;
+}
+
+/** Encodes a SEND with its entry as a whole frame. */
 export function encodeSendFrame(
   send: CommandSend,
   metadata: MessageMetadata,
   payload: Uint8Array,
 ): Buffer {
   const writer = new ProtoWriter(FRAME_HEADER_BYTES, payload.length);
-  encodeCommandInto(writer, { kind: "send", body: send });
+  encodeCommand(writer, COMMANDS.send, send);
   const commandEnd = writer.offset;
   encodeEntryInto(writer, metadata, payload);
   const frame = writer.finish();
@@ -53,12 +76,7 @@ export function encodeSendFrame(
   return frame;
 }
 
-/** A frame up to where its entry of `entryBytes` begins, so that an entry need not be copied. */
+/** Encodes a frame up to its entry of `entryBytes`, so that the entry need not be copied. */
 export function encodeFrameHead(command: Command, entryBytes: number): Buffer {
-  const writer = new ProtoWriter(FRAME_HEADER_BYTES);
-  encodeCommandInto(writer, command);
-  const head = writer.finish();
-  head.writeUInt32BE(head.length - 4 + entryBytes, 0);
-  head.writeUInt32BE(head.length - FRAME_HEADER_BYTES, 4);
-  return head;
+  return encodeFrameBy(PULSAR_COMMANDS, command, entryBytes);
 }

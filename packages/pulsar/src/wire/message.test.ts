@@ -11,14 +11,14 @@ import { ProtocolError } from "./protocol-error.ts";
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(" ", ""), "hex");
 
-test("a field that is required must be there", () => {
+test("a required field must be there", () => {
   expect(FLOW.decode(hex("08 01 10 02"))).toEqual({ consumerId: 1n, messagePermits: 2 });
   expect(() => FLOW.decode(hex("08 01"))).toThrow(
     new ProtocolError("CommandFlow has no messagePermits"),
   );
 });
 
-test("zero is sent where a value is required", () => {
+test("zero is encoded where a value is required", () => {
   expect(FLOW.encode({ consumerId: 0n, messagePermits: 0 })).toEqual(hex("08 00 10 00"));
 });
 
@@ -35,14 +35,14 @@ test("an int32 of -1 takes ten bytes", () => {
   expect(MESSAGE_ID.decode(encoded)).toEqual(id);
 });
 
-test("fields that we do not know go out again as they came", () => {
+test("unknown fields are encoded again as they came", () => {
   const strange = hex("f8 06 2a c2 3e 03 616263 fd 3e 01020304");
   const decoded = FLOW.decode(Buffer.concat([strange, hex("08 01 10 02")]));
   expect(decoded.consumerId).toBe(1n);
   expect(FLOW.encode(decoded)).toEqual(Buffer.concat([hex("08 01 10 02"), strange]));
 });
 
-test("a field of another wire type than its own is one that we do not know", () => {
+test("a field with another wire type is unknown", () => {
   const decoded = FLOW.decode(hex("0a 01 61 08 01 10 02"));
   expect(decoded).toMatchObject({ consumerId: 1n, unknown: [hex("0a 01 61")] });
 });
@@ -53,11 +53,11 @@ test("repeated numbers may come packed or one by one", () => {
   expect(MESSAGE_ID.decode(hex("08 01 10 02 2a 02 03 04"))).toEqual({ ...id, ackSet: [3n, 4n] });
 });
 
-test("of a scalar that comes twice the last value counts", () => {
+test("the last value of a repeated scalar counts", () => {
   expect(FLOW.decode(hex("08 01 08 07 10 02")).consumerId).toBe(7n);
 });
 
-describe("what no peer sends is refused", () => {
+describe("input that no peer sends is refused", () => {
   const nested = (levels: number): Buffer => {
     let id = hex("08 01 10 02");
     for (let level = 0; level < levels; level++)
@@ -80,13 +80,13 @@ describe("what no peer sends is refused", () => {
     expect(() => MESSAGE_ID.decode(cases[name] ?? Buffer.alloc(0))).toThrow(ProtocolError);
   });
 
-  test("and what is nested a little is not", () => {
+  test("moderate nesting is accepted", () => {
     expect(MESSAGE_ID.decode(nested(30)).firstChunk).toBeDefined();
     expect(FLOW.decode(hex("08 01 10 02 7b 7b 08 01 7c 7c")).unknown).toHaveLength(1);
   });
 });
 
-test("what was encoded is decoded to the same", () => {
+test("a decoded message equals the encoded one", () => {
   fc.assert(
     fc.property(arbitraryMessage(SUBSCRIBE), (subscribe) => {
       expect(SUBSCRIBE.decode(SUBSCRIBE.encode(subscribe))).toEqual(subscribe);
@@ -94,7 +94,7 @@ test("what was encoded is decoded to the same", () => {
   );
 });
 
-describe("codecs that are written out do what the definition says", () => {
+describe("hand-written codecs do what the definition says", () => {
   const types: readonly MessageType<WithUnknown>[] = [
     MESSAGE_ID,
     SEND,

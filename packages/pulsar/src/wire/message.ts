@@ -2,13 +2,13 @@ import { ProtocolError } from "./protocol-error.ts";
 import { ProtoReader, WIRE_TYPE } from "./proto-reader.ts";
 import { ProtoWriter } from "./proto-writer.ts";
 
-/** What every decoded message may have beside its fields. */
+/** Every decoded message may have unknown fields. */
 export interface WithUnknown {
-  /** Fields that we do not know, tags included, as they came: they go out again behind the others. */
+  /** Unknown fields with their tags, as received; encoded again behind the known ones. */
   readonly unknown?: readonly Uint8Array[] | undefined;
 }
 
-/** How the values of one protobuf type are read and written. */
+/** Reads and writes the values of one protobuf type. */
 export interface FieldType<T> {
   readonly wireType: number;
   read(reader: ProtoReader): T;
@@ -23,7 +23,7 @@ export interface Field<T, Presence extends AnyPresence> {
   readonly presence: Presence;
 }
 
-/** A definition has a field for each key of its interface, of that key's type and presence. */
+/** A definition has one field per key of its interface, with the key's type and presence. */
 export type Fields<T> = {
   readonly [K in Exclude<keyof T, "unknown">]-?: undefined extends T[K]
     ? NonNullable<T[K]> extends readonly (infer Item)[]
@@ -32,7 +32,7 @@ export type Fields<T> = {
     : Field<T[K], "required">;
 };
 
-/** A message's definition, and how to read and write it. It is a type for fields, too. */
+/** The definition and codec of a message; also the type of a field. */
 export interface MessageType<T> extends FieldType<T>, Codec<T> {
   readonly name: string;
   readonly fields: Fields<T>;
@@ -58,7 +58,7 @@ export const uint32: FieldType<number> = {
   write: (writer, value) => writer.uint32(value),
 };
 
-/** Also every enum: numbers that we have no name for pass through. */
+/** Also used for enums: values without a name pass through. */
 export const int32: FieldType<number> = {
   wireType: WIRE_TYPE.varint,
   read: (reader) => reader.int32(),
@@ -101,7 +101,7 @@ export const bytes: FieldType<Uint8Array> = {
   write: (writer, value) => writer.bytes(value),
 };
 
-/** For a message that has itself as a field. */
+/** For a message that contains itself. */
 export function lazy<T>(type: () => FieldType<T>): FieldType<T> {
   return {
     wireType: WIRE_TYPE.bytes,
@@ -118,9 +118,9 @@ interface NamedField extends Omit<AnyField, "number"> {
 }
 
 /**
- * Makes a message's codec out of its definition. It holds to proto2: what is required must be
- * there, a scalar that comes twice has its last value, a field of another wire type than its own is
- * unknown, repeated numbers may come packed.
+ * Builds the codec of a message from its definition, by the rules of proto2: required fields must
+ * be there, the last of repeated scalars wins, a field with another wire type is unknown, repeated
+ * numbers may be packed.
  */
 export function message<T extends WithUnknown>(name: string, fields: Fields<T>): MessageType<T> {
   const named = Object.entries(fields as Readonly<Record<string, AnyField>>).map(
@@ -186,16 +186,17 @@ export function message<T extends WithUnknown>(name: string, fields: Fields<T>):
   return typeWith(name, fields, { decodeFrom, encodeInto });
 }
 
-/** How the fields of a message, without a length before them, are read and written. */
+/** Reads and writes the fields of a message without a length prefix. */
 export interface Codec<T> {
-  /** The fields of a reader that is at the start of a message, up to its end. */
+  /** Reads from the start of a message to the end of the reader. */
   decodeFrom(reader: ProtoReader): T;
   encodeInto(writer: ProtoWriter, message: T): void;
 }
 
 /**
- * A definition whose codec is written out, for what comes with every SEND or MESSAGE. It may leave
- * what is rare to `defined`, and must do what that does: a property holds it to it.
+ * A message with a hand-written codec, for those that come with every SEND or MESSAGE. Rare fields
+ * may be left to `defined`, and the result must equal that of `defined`; a property test checks
+ * this.
  */
 export function writtenOut<T>(
   type: MessageType<T>,

@@ -1,6 +1,6 @@
 import { ProtocolError } from "./protocol-error.ts";
 
-/** How a field's value is laid out; the low three bits of its tag. */
+/** Protobuf's wire types: the low three bits of a tag. */
 export const WIRE_TYPE = {
   varint: 0,
   fixed64: 1,
@@ -10,15 +10,15 @@ export const WIRE_TYPE = {
   fixed32: 5,
 };
 
-/** Messages and groups within each other. Pulsar's own need 4. */
+/** Nesting of messages and groups. Pulsar's own messages need 4. */
 const DEPTH_MAX = 32;
 
-/** Whole numbers of at most this many bytes of a varint are exact as doubles: 49 bits. */
+/** Varint bytes up to which a number is exact as a double: 49 bits. */
 const EXACT_BYTES = 7;
 
 /**
- * Reads the fields of one protobuf message out of a part of a buffer, and never beyond that part:
- * whatever does not fit is a `ProtocolError`.
+ * Reads the fields of one protobuf message from part of a buffer. Reading beyond that part is a
+ * `ProtocolError`.
  */
 export class ProtoReader {
   readonly #bytes: Buffer;
@@ -42,14 +42,14 @@ export class ProtoReader {
     return this.#offset >= this.#end;
   }
 
-  /** A field's number and wire type in one. Field numbers go from 1 to 2^29 - 1. */
+  /** Field number and wire type. Field numbers are 1 to 2^29 − 1. */
   tag(): number {
     const tag = this.uint32();
     if (tag >>> 3 === 0) throw new ProtocolError("a field has the number 0");
     return tag;
   }
 
-  /** The low 32 bits of a varint, as protobuf has it for every narrower type. */
+  /** The low 32 bits of a varint, as protobuf defines all narrower types. */
   uint32(): number {
     const bytes = this.#bytes;
     let offset = this.#offset;
@@ -124,7 +124,7 @@ export class ProtoReader {
     return this.#bytes.subarray(start, this.#offset);
   }
 
-  /** A reader of the message that comes next; this one goes on behind it. */
+  /** A reader of the next message; this reader continues behind it. */
   message(): ProtoReader {
     const length = this.#length();
     const start = this.#offset;
@@ -132,18 +132,18 @@ export class ProtoReader {
     return new ProtoReader(this.#bytes, start, this.#offset, this.#depth + 1);
   }
 
-  /** Reads again from `offset`, which an earlier `offset` gave. */
+  /** Moves back to an earlier `offset`. */
   rewind(offset: number): this {
     this.#offset = offset;
     return this;
   }
 
-  /** A view of all that was read since `start`. */
+  /** A view of the bytes read since `start`. */
   since(start: number): Buffer {
     return this.#bytes.subarray(start, this.#offset);
   }
 
-  /** Passes over the value of a field. Groups are obsolete, but a peer may send some. */
+  /** Skips the value of a field. Groups are obsolete, but a peer may send them. */
   skip(tag: number): void {
     let depth = 0;
     let current = tag;

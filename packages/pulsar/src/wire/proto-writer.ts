@@ -1,26 +1,26 @@
 const FIRST_BYTES = 256;
 
-/** Below 128, so that the length is one byte. */
+/** Longest string, in characters, that is written by a loop; its length prefix takes one byte. */
 const SHORT_CHARS = 48;
 
 /** Whole numbers below this are exact as doubles. */
 const EXACT_MAX = 2n ** 53n;
 
 /**
- * Writes protobuf fields into a buffer that grows. What is written is bounded by its caller: a
- * command by the strings in it, an entry by the largest frame.
+ * Writes protobuf fields into a growing buffer. The caller bounds its size: commands by their
+ * strings, entries by the largest frame.
  */
 export class ProtoWriter {
   #bytes: Buffer;
   #offset: number;
 
-  /** The first `reserved` bytes are left for the caller to fill; about `expected` will follow. */
+  /** The first `reserved` bytes are filled by the caller later; about `expected` bytes follow. */
   constructor(reserved: number = 0, expected: number = 0) {
     this.#bytes = Buffer.allocUnsafe(FIRST_BYTES + reserved + expected);
     this.#offset = reserved;
   }
 
-  /** Leaves bytes for the caller to fill. */
+  /** Skips bytes that the caller fills later. */
   skip(count: number): void {
     this.#reserve(count);
     this.#offset += count;
@@ -30,7 +30,7 @@ export class ProtoWriter {
     return this.#offset;
   }
 
-  /** What was written: a view, which later writes may change. */
+  /** The written bytes: a view, which later writes may change. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#offset);
   }
@@ -45,7 +45,7 @@ export class ProtoWriter {
     this.#bytes[this.#offset++] = rest;
   }
 
-  /** Negative numbers take ten bytes, as those of 64 bits do. */
+  /** Negative numbers take ten bytes, as protobuf defines it. */
   int32(value: number): void {
     if (value >= 0) this.uint32(value);
     else this.uint64(BigInt.asUintN(64, BigInt(value)));
@@ -55,7 +55,7 @@ export class ProtoWriter {
     this.uint32(value ? 1 : 0);
   }
 
-  /** Takes -1n for 2^64 - 1: peers say "none" that way. */
+  /** Accepts -1n for 2^64 − 1, Pulsar's value for "no id". */
   uint64(value: bigint): void {
     this.#reserve(10);
     let wide = BigInt.asUintN(64, value);
@@ -89,26 +89,29 @@ export class ProtoWriter {
     this.raw(value);
   }
 
-  /** Bytes as they are, without a length. */
+  /** Bytes without a length prefix. */
   raw(value: Uint8Array): void {
     this.#reserve(value.length);
     this.#bytes.set(value, this.#offset);
     this.#offset += value.length;
   }
 
-  /** Four bytes, big-endian: the framing around the messages is not protobuf. */
+  /** Four bytes, big-endian, for the framing around protobuf messages. */
   fixedUint32(value: number): void {
     this.#reserve(4);
     this.#offset = this.#bytes.writeUInt32BE(value, this.#offset);
   }
 
-  /** Begins a message within this one. Its length is written before it once it has ended. */
+  /** Begins a nested message. Its length is written when it ends. */
   open(): number {
     this.#reserve(1);
     return this.#offset++;
   }
 
-  /** Ends what `open` began. Most are shorter than 128 bytes; longer ones are moved. */
+  /**
+   * Ends the message begun by `open`. Messages of 128 bytes or more are moved to make room for
+   * their length.
+   */
   close(opened: number): void {
     const start = opened + 1;
     const length = this.#offset - start;
@@ -125,7 +128,7 @@ export class ProtoWriter {
     this.#offset = end;
   }
 
-  /** Names and keys are short and ASCII: faster here than through a call out of JavaScript. */
+  /** Faster than `Buffer.write` for names and keys, which are short and ASCII. */
   #shortAscii(value: string): boolean {
     const { length } = value;
     this.#reserve(length + 1);

@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/core";
 
-/** Bytes that cannot be what they claim to be. */
+/** A peer's bytes or commands break Pulsar's protocol. */
 export class ProtocolError extends SluiceError {
   override readonly name = "ProtocolError";
   readonly code = "PROTOCOL";

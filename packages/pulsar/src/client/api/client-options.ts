@@ -2,84 +2,134 @@ import { ConfigError } from "@sluice/core";
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireDuration, requireKnownKeys } from "@sluice/core/internal";
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
-import { authenticationOf } from "./authentication.ts";
-import type { Token } from "./authentication.ts";
-import type { ClusterMeans } from "../lookup/cluster.ts";
+import { NO_AUTHENTICATION } from "../authentication/authentication.ts";
+import type { Authentication } from "../authentication/authentication.ts";
+import { tokenAuthentication } from "../authentication/ready-methods.ts";
+import type { Token } from "../authentication/ready-methods.ts";
 import type { ConnectionOptions } from "../connection/connection.ts";
-import type { EventListener } from "./event.ts";
 import { createSocketDial } from "../connection/socket-transport.ts";
 import type { TlsOptions } from "../connection/socket-transport.ts";
 import type { Dial } from "../connection/transport.ts";
+import type { EventListener } from "../event/client-event.ts";
+import type { ClusterDependencies } from "../lookup/cluster.ts";
+import { requireOptions } from "../check/arguments.ts";
 
 export interface ClientOptions {
-  /** A function is asked for each connection, and again when a broker wants a fresh one. */
+  /** Short for `authentication: tokenAuthentication(token)`. */
   readonly token?: Token | undefined;
-  /** For URLs that begin with pulsar+ssl:// */
+  /** The authentication method. Default: none. */
+  readonly authentication?: Authentication | undefined;
+  /** For pulsar+ssl:// URLs. */
   readonly tls?: TlsOptions | undefined;
-  /** For the network and the handshake. */
+  /** For network and handshake of one connection. @default 10000 */
   readonly connectTimeoutMs?: number | undefined;
-  /** For everything that a broker is asked, and for the first attempts to attach. */
+  /** For each request to a broker, and for the first attempts to attach. @default 30000 */
   readonly operationTimeoutMs?: number | undefined;
-  /** How often a PING goes out; a broker that is silent for twice as long is given up. */
+  /** Time between two PINGs; a broker that is silent for twice as long is given up. @default 30000 */
   readonly keepAliveMs?: number | undefined;
+  /** Called for every `ClientEvent`. */
   readonly onEvent?: EventListener | undefined;
-  /** What the client runs in: real time, real chance and real sockets unless given. */
-  readonly world?: Partial<World> | undefined;
+  /** Clocks, randomness and network; real unless given. Tests run a client in virtual time with these. */
+  readonly dependencies?: Partial<ClientDependencies> | undefined;
 }
 
-/** Everything that comes from outside a program. */
-export interface World {
+/** Everything that a client uses from outside the program. */
+export interface ClientDependencies {
   readonly timer: Timer;
-  /** For the dates in messages only. */
+  /** For the publish time of messages only. */
   readonly wallClock: Clock;
   readonly random: Random;
   readonly dial: Dial;
 }
 
-const KNOWN: ReadonlySet<string> = new Set([
+const KNOWN: ReadonlySet<string> = new Set<keyof ClientOptions>([
   "token",
+  "authentication",
   "tls",
   "connectTimeoutMs",
   "operationTimeoutMs",
   "keepAliveMs",
   "onEvent",
-  "world",
+  "dependencies",
 ]);
-const KNOWN_OF_TLS: ReadonlySet<string> = new Set([
+const KNOWN_OF_TLS: ReadonlySet<string> = new Set<keyof TlsOptions>([
   "ca",
   "cert",
   "key",
   "dangerouslyAllowAnyCertificate",
 ]);
-const KNOWN_OF_WORLD: ReadonlySet<string> = new Set(["timer", "wallClock", "random", "dial"]);
+const KNOWN_OF_DEPENDENCIES: ReadonlySet<string> = new Set<keyof ClientDependencies>([
+  "timer",
+  "wallClock",
+  "random",
+  "dial",
+]);
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const OPERATION_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 30_000;
 
-/** Checks the options and fills in what was left out. */
+const EXAMPLE = 'connect("pulsar://localhost:6650", { token: "…" })';
+
+/** Checks the options and adds the defaults. */
 export function resolveClientOptions(options: ClientOptions): {
-  means: ClusterMeans;
-  connection: ConnectionOptions;
+  readonly dependencies: ClusterDependencies;
+  readonly connection: ConnectionOptions;
+  readonly isTlsRequired: boolean;
 } {
-  requireKnownKeys("a client", options, KNOWN);
-  const { token, tls = {}, world = {}, onEvent = ignoreEvent } = options;
+  requireOptions("the options of connect", options, EXAMPLE);
+  requireKnownKeys("connect", options, KNOWN);
+  const { tls = {}, dependencies = {}, onEvent = ignoreEvent } = options;
+  requireOptions("tls", tls, '{ tls: { ca: readFileSync("ca.pem") } }');
   requireKnownKeys("tls", tls, KNOWN_OF_TLS);
-  requireKnownKeys("world", world, KNOWN_OF_WORLD);
-  if (token !== undefined && typeof token !== "string" && typeof token !== "function")
-    throw new ConfigError("token must be a string or a function that returns one");
-  if (typeof onEvent !== "function") throw new ConfigError("onEvent must be a function");
+  requireOptions("dependencies", dependencies, "{ dependencies: { timer } }");
+  requireKnownKeys("dependencies", dependencies, KNOWN_OF_DEPENDENCIES);
+  if (typeof onEvent !== "function")
+    throw new ConfigError(
+      `onEvent is of type ${typeof onEvent}; use a function, as in (event) => console.log(event)`,
+    );
   const {
     timer = systemTimer,
     wallClock = systemWallClock,
     random = systemRandom,
     dial = createSocketDial(tls),
-  } = world;
-  const authentication = authenticationOf(token);
+  } = dependencies;
+  const authentication = authenticationOf(options);
+  const isTlsRequired = authentication.methodName === "tls";
+  if (isTlsRequired && (tls.cert === undefined || tls.key === undefined))
+    throw new ConfigError(
+      "tlsAuthentication needs a client certificate; set tls: { cert, key } to the content of its PEM files",
+    );
+  const emit = guarded(onEvent);
   return {
-    means: { timer, wallClock, random, dial, authentication, emit: guarded(onEvent) },
+    dependencies: { timer, wallClock, random, dial, authentication, emit },
     connection: timesOf(options),
+    isTlsRequired,
   };
+}
+
+function authenticationOf({ token, authentication }: ClientOptions): Authentication {
+  if (authentication === undefined)
+    return token === undefined ? NO_AUTHENTICATION : tokenAuthentication(token);
+  if (token !== undefined)
+    throw new ConfigError("token and authentication are both set; use one of them");
+  const example =
+    "use tokenAuthentication, basicAuthentication, tlsAuthentication, oauth2Authentication";
+  requireOptions(
+    "authentication",
+    authentication,
+    "{ authentication: tokenAuthentication(token) }",
+  );
+  const { methodName } = authentication;
+  if (typeof methodName !== "string" || methodName === "")
+    throw new ConfigError(`authentication has no methodName; ${example}, or an object with one`);
+  if (typeof authentication.credentials !== "function")
+    throw new ConfigError(`authentication has no credentials function; ${example}, or write one`);
+  if (authentication.refresh !== undefined && typeof authentication.refresh !== "function")
+    throw new ConfigError(
+      "authentication.refresh must be a function; leave it out if there is none",
+    );
+  return authentication;
 }
 
 function timesOf(options: ClientOptions): ConnectionOptions {
@@ -95,15 +145,15 @@ function timesOf(options: ClientOptions): ConnectionOptions {
 
 function ignoreEvent(): void {}
 
-/** What a listener throws is lost, since the client must go on. */
+/** An error of the listener must not break the client, so it is ignored. */
 function guarded(listener: EventListener): EventListener {
   return (event) => {
     try {
-      const told: unknown = listener(event);
-      // It may be an async function, whatever its type says.
-      if (told instanceof Promise) told.catch(() => undefined);
+      const result: unknown = listener(event);
+      // The listener may be an async function, whatever its type says.
+      if (result instanceof Promise) result.catch(() => undefined);
     } catch {
-      // Nobody else is to suffer for it.
+      // Ignored, as documented at `EventListener`.
     }
   };
 }

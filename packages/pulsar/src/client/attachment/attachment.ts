@@ -1,35 +1,36 @@
 import { SluiceError } from "@sluice/core";
+import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
 import type { Command } from "../../wire/command.ts";
-import { BackOff } from "./back-off.ts";
-import { BrokerError } from "../error/broker-error.ts";
-import { ClosedError } from "../error/closed-error.ts";
-import type { Cluster } from "../lookup/cluster.ts";
-import { ConnectionError } from "../error/connection-error.ts";
+import type { Attached } from "../connection/attached.ts";
 import { targetName } from "../connection/connection-target.ts";
 import type { ConnectionTarget } from "../connection/connection-target.ts";
-import type { Attached } from "./attached.ts";
 import type { Connection, RequestOptions } from "../connection/connection.ts";
+import { BrokerError } from "../error/broker-error.ts";
+import { ClosedError } from "../error/closed-error.ts";
+import { ConnectionError } from "../error/connection-error.ts";
+import type { AttachmentRole } from "../event/client-event.ts";
+import type { Cluster } from "../lookup/cluster.ts";
+import { targetOf } from "../lookup/lookup.ts";
 import { deferred } from "../wait/deferred.ts";
 import type { Deferred } from "../wait/deferred.ts";
-import type { AttachmentRole } from "../api/event.ts";
-import { isFinal } from "../error/finality.ts";
-import { targetOf } from "../lookup/lookup.ts";
+import { Backoff } from "./backoff.ts";
+import { isFinal } from "./final-error.ts";
 
-/** A producer or consumer, as its attachment sees it. Only `open` and `onCommand` may throw. */
+/** The producer or consumer of an attachment. Only `open` and `onCommand` may throw. */
 export interface AttachmentOwner {
   /**
-   * Asks the broker to take us: sends PRODUCER or SUBSCRIBE with `options` and resolves once the
-   * broker has agreed. What it throws ends the attachment if trying again cannot help.
+   * Sends PRODUCER or SUBSCRIBE with `options`; resolves once the broker has agreed. An error ends
+   * the attachment if a retry cannot help.
    */
   open(connection: Connection, options: RequestOptions): Promise<void>;
   /** A command for the owner's id that is not about the attachment itself. */
   onCommand(command: Command, entry: Buffer): void;
   onDrain(): void;
-  /** Attached, and `connection` is there: the first time, or again. */
+  /** The owner is attached, for the first time or again. */
   onAttached(connection: Connection): void;
-  /** Nothing more comes from the connection that was. */
+  /** The connection is gone; no more commands come from it. */
   onDetached(reason: SluiceError): void;
-  /** It will not attach again, and `close` was not the reason. */
+  /** The owner will not be attached again, and `close` is not the reason. */
   onEnded(error: SluiceError): void;
 }
 
@@ -37,35 +38,47 @@ export interface AttachmentOptions {
   readonly role: AttachmentRole;
   /** From `takeProducerId` or `takeConsumerId` of the cluster. */
   readonly id: bigint;
-  /** Its full name. */
+  /** The full name. */
   readonly topic: string;
 }
 
-/** Why an attachment was lost, and what the broker said about where to go. */
+/** Why an attachment was lost, and where the broker said to go. */
 interface Loss {
   readonly reason: SluiceError;
-  /** It had not come about. */
+  /** The attempt failed before the owner was attached. */
   readonly isFailure?: true;
   readonly assigned?: ConnectionTarget | undefined;
   readonly migratedTo?: ConnectionTarget | undefined;
 }
 
-/** One opening on one connection, and how it was lost. */
+/** One opening on one connection. */
 interface Attempt {
   readonly connection: Connection;
   readonly lost: Deferred<Loss>;
   loss: Loss | undefined;
+  /** Whether a command for the owner came, such as a receipt or a message. */
+  isProven: boolean;
 }
 
 /**
- * Keeps a producer or consumer attached to the broker that has its topic: finds it, connects, opens,
- * and begins anew, after a pause, when the connection is lost or the broker sends it away.
+ * An attachment without traffic that lasted this long, in ms, counts as a success for the backoff: ten
+ * times the first pause. Lowered, a broker that accepts and drops its clients is asked more often.
+ */
+const STABLE_AFTER_MS = 1_000;
+
+/**
+ * Keeps a producer or consumer attached to the broker of its topic: lookup, connection, PRODUCER or
+ * SUBSCRIBE; and again, after a backoff, when the connection is lost or the broker closes it.
+ *
+ * The backoff starts over after a success: the first receipt or message on an attachment, or
+ * `STABLE_AFTER_MS` without traffic. Being attached is not enough, because a broker that accepts
+ * clients and drops them would then be asked ten times a second.
  */
 export class Attachment {
   readonly #cluster: Cluster;
   readonly #options: AttachmentOptions;
   readonly #owner: AttachmentOwner;
-  readonly #backOff: BackOff;
+  readonly #backoff: Backoff;
   readonly #stopping = new AbortController();
   readonly #first: Deferred<void> = deferred();
   #connection: Connection | undefined;
@@ -78,27 +91,29 @@ export class Attachment {
     this.#cluster = cluster;
     this.#owner = owner;
     this.#options = options;
-    this.#backOff = new BackOff(cluster.random);
-    // Only `start` waits for it, and may never be called.
+    this.#backoff = new Backoff(cluster.random);
+    // Only `start` waits for it, and `start` may never be called.
     this.#first.promise.catch(() => undefined);
   }
 
-  /** While it is attached. */
+  /** Undefined while detached. */
   get connection(): Connection | undefined {
     return this.#connection;
   }
 
   /**
-   * Resolves once it is attached. Tries for as long as an operation may take; rejects, like the
-   * owner's `onEnded`, with the error that ended it. Aborting the signal closes the attachment.
+   * Resolves once attached. Retries for at most `operationTimeoutMs`; rejects with the error that is
+   * also given to the owner's `onEnded`. Aborting the signal closes the attachment.
    */
   async start(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    const onAbort = (): void => {
-      this.#first.reject(signal?.reason);
-      this.#stopping.abort(new ClosedError("its start was aborted"));
+    const listener = {
+      handleEvent: (): void => {
+        this.#first.reject(signal?.reason);
+        this.#stopping.abort(new ClosedError(`attaching the ${this.#name} was aborted`));
+      },
     };
-    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal !== undefined) addAbortListener(signal, listener);
     this.#running = this.#run(this.#cluster.timer.now());
     try {
       await this.#first.promise;
@@ -107,30 +122,33 @@ export class Attachment {
       await this.#running;
       throw error;
     } finally {
-      signal?.removeEventListener("abort", onAbort);
+      if (signal !== undefined) removeAbortListener(signal, listener);
     }
   }
 
-  /** The owner has learnt that being attached is of no more use. */
+  /** Stops for good because of `error`, which only the owner may have noticed. */
   end(error: SluiceError): void {
+    const { role, topic } = this.#options;
     const connection = this.#connection;
-    connection?.send(this.#farewell(connection.takeRequestId()));
+    connection?.send(this.#closeCommand(connection.takeRequestId()));
     this.#stopping.abort(error);
     this.#first.reject(error);
+    const atMs = this.#cluster.timer.now();
+    this.#cluster.emit({ type: "ended", role, topic, reason: error, atMs });
     this.#owner.onEnded(error);
   }
 
-  /** Takes leave of the broker, if there is one, and waits for its word, but not for ever. */
+  /** Sends CLOSE_PRODUCER or CLOSE_CONSUMER and waits for the answer, at most `operationTimeoutMs`. */
   async close(): Promise<void> {
     const connection = this.#connection;
-    const closed = new ClosedError(`the ${this.#options.role} is closed`);
+    const closed = new ClosedError(`the ${this.#name} is closed; create another`);
     this.#first.reject(closed);
     this.#stopping.abort(closed);
     await this.#running;
     if (connection === undefined || !connection.isOpen) return;
-    // A broker that does not answer, or is lost meanwhile, has nothing of ours any more.
+    // If the broker does not answer, its side ends with the connection.
     await connection
-      .request("success", (requestId) => this.#farewell(requestId))
+      .request("success", (requestId) => this.#closeCommand(requestId))
       .catch(() => undefined);
   }
 
@@ -138,7 +156,10 @@ export class Attachment {
   async #run(startedAtMs: number): Promise<void> {
     let assigned: ConnectionTarget | undefined;
     while (!this.#isStopped()) {
-      const loss = await this.#attach(assigned).catch(failure);
+      const loss: Loss = await this.#attach(assigned).catch((error: unknown) => ({
+        reason: this.#asError(error),
+        isFailure: true as const,
+      }));
       if (this.#isStopped()) break;
       if (loss.isFailure && this.#isOver(loss.reason, startedAtMs)) {
         this.end(loss.reason);
@@ -151,36 +172,46 @@ export class Attachment {
     this.#first.reject(this.#stopping.signal.reason);
   }
 
-  /** A call, because the compiler takes a property to stay as it was when it was last looked at. */
+  /** A method, because the compiler assumes that a property keeps its last known value. */
   #isStopped(): boolean {
     return this.#stopping.signal.aborted;
   }
 
-  /** Attaches, and resolves when that is lost again, or rejects if it cannot attach. */
+  /** Resolves when an attachment is lost again; rejects if the attempt failed. */
   async #attach(assigned: ConnectionTarget | undefined): Promise<Loss> {
     const { role, id, topic } = this.#options;
     const { signal } = this.#stopping;
     const migratedTo = this.#migratedTo;
     const connection = await this.#cluster.connectionTo(topic, { signal, assigned, migratedTo });
-    const attempt: Attempt = { connection, lost: deferred(), loss: undefined };
+    const attempt: Attempt = { connection, lost: deferred(), loss: undefined, isProven: false };
     connection.attach(role, id, this.#attached(attempt));
     try {
       await Promise.race([this.#open(connection), attempt.lost.promise]);
     } catch (error) {
       connection.detach(role, id);
-      // The broker may have agreed, or may yet.
+      // The broker may have agreed already, or may yet.
       if (!(error instanceof BrokerError) && connection.isOpen)
-        connection.send(this.#farewell(connection.takeRequestId()));
+        connection.send(this.#closeCommand(connection.takeRequestId()));
       throw error;
     }
-    // The broker may have taken us and sent us away in one breath.
+    // The broker may agree and close the producer or consumer in the same read.
     if (attempt.loss !== undefined) return { ...attempt.loss, isFailure: true };
     this.#onAttached(connection);
-    const onStop = (): void => this.#lose(attempt, { reason: asError(signal.reason) });
-    signal.addEventListener("abort", onStop, { once: true });
-    if (signal.aborted) onStop();
+    return this.#untilLost(attempt);
+  }
+
+  async #untilLost(attempt: Attempt): Promise<Loss> {
+    const { timer } = this.#cluster;
+    const { signal } = this.#stopping;
+    const attachedAtMs = timer.now();
+    const listener = {
+      handleEvent: (): void => this.#lose(attempt, { reason: this.#asError(signal.reason) }),
+    };
+    if (signal.aborted) listener.handleEvent();
+    else addAbortListener(signal, listener);
     const loss = await attempt.lost.promise;
-    signal.removeEventListener("abort", onStop);
+    removeAbortListener(signal, listener);
+    if (attempt.isProven || timer.now() - attachedAtMs >= STABLE_AFTER_MS) this.#backoff.reset();
     return loss;
   }
 
@@ -195,15 +226,17 @@ export class Attachment {
     return {
       onCommand: (command, entry) => {
         const loss = lossBy(command, attempt.connection);
-        if (loss === undefined) this.#owner.onCommand(command, entry);
-        else this.#lose(attempt, loss);
+        if (loss === undefined) {
+          attempt.isProven = true;
+          this.#owner.onCommand(command, entry);
+        } else this.#lose(attempt, loss);
       },
       onDrain: () => this.#owner.onDrain(),
       onLost: (reason) => this.#lose(attempt, { reason }),
     };
   }
 
-  /** At once: nothing may be sent under an id that the broker has forgotten. */
+  /** Synchronous: no command may be sent under an id that the broker has closed. */
   #lose(attempt: Attempt, loss: Loss): void {
     const { connection } = attempt;
     attempt.loss = loss;
@@ -218,7 +251,6 @@ export class Attachment {
   #onAttached(connection: Connection): void {
     const { role, topic } = this.#options;
     this.#connection = connection;
-    this.#backOff.reset();
     if (this.#wasAttached) {
       const address = targetName(connection.target);
       const atMs = this.#cluster.timer.now();
@@ -231,10 +263,10 @@ export class Attachment {
 
   async #pause(reason: SluiceError): Promise<void> {
     const { role, topic } = this.#options;
-    const pauseMs = this.#backOff.nextMs();
+    const pauseMs = this.#backoff.nextMs();
     const atMs = this.#cluster.timer.now();
     this.#cluster.emit({ type: "detached", role, topic, reason, pauseMs, atMs });
-    // Only `#stopping` ends a sleep early, and the loop looks at it next.
+    // Only `#stopping` ends a sleep early, and the loop checks it next.
     await this.#cluster.timer.sleep(pauseMs, this.#stopping.signal).catch(() => undefined);
   }
 
@@ -244,18 +276,30 @@ export class Attachment {
     return this.#cluster.timer.now() - startedAtMs >= this.#cluster.operationTimeoutMs;
   }
 
-  #farewell(requestId: bigint): Command {
+  #closeCommand(requestId: bigint): Command {
     const { role, id } = this.#options;
     if (role === "producer") return { kind: "closeProducer", body: { producerId: id, requestId } };
     return { kind: "closeConsumer", body: { consumerId: id, requestId } };
   }
+
+  #asError(error: unknown): SluiceError {
+    if (error instanceof SluiceError) return error;
+    return new ConnectionError(`attaching the ${this.#name} failed`, { cause: error });
+  }
+
+  get #name(): string {
+    return `${this.#options.role} of ${this.#options.topic}`;
+  }
 }
 
-/** What a command says about the attachment itself; undefined if it is about something else. */
+/** The loss that a command announces; undefined if the command is not about the attachment. */
 function lossBy(command: Command, { target }: Connection): Loss | undefined {
   const isProxied = target.proxyTo !== undefined;
   if (command.kind === "closeProducer" || command.kind === "closeConsumer") {
-    const reason = new ConnectionError("the broker has sent us away");
+    const what = command.kind === "closeProducer" ? "producer" : "consumer";
+    const reason = new ConnectionError(
+      `the broker closed the ${what}, for example to move its topic`,
+    );
     const { assignedBrokerServiceUrl: plain, assignedBrokerServiceUrlTls: tls } = command.body;
     const url = target.endpoint.isTls ? tls : plain;
     if (url === undefined || url === "") return { reason };
@@ -263,15 +307,6 @@ function lossBy(command: Command, { target }: Connection): Loss | undefined {
     return { reason, assigned: targetOf(urls, target, isProxied) };
   }
   if (command.kind !== "topicMigrated") return undefined;
-  const reason = new ConnectionError("the topic has moved to another cluster");
+  const reason = new ConnectionError("the topic has migrated to another cluster");
   return { reason, migratedTo: targetOf(command.body, target, false) };
-}
-
-function failure(error: unknown): Loss {
-  return { reason: asError(error), isFailure: true };
-}
-
-function asError(error: unknown): SluiceError {
-  if (error instanceof SluiceError) return error;
-  return new ConnectionError("attaching failed", { cause: error });
 }

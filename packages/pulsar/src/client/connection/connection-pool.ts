@@ -5,9 +5,9 @@ import { ConnectionError } from "../error/connection-error.ts";
 import { targetName } from "./connection-target.ts";
 import type { ConnectionTarget } from "./connection-target.ts";
 import { Connection } from "./connection.ts";
-import type { ConnectionMeans, ConnectionOptions } from "./connection.ts";
+import type { ConnectionDependencies, ConnectionOptions } from "./connection.ts";
 
-/** Far more brokers than a cluster has; it bounds what a lookup that lies can make us open. */
+/** Connections of one client: more than any cluster has brokers. Bounds the effect of a lying lookup. */
 const CONNECTIONS_MAX = 1_000;
 
 interface Held {
@@ -15,15 +15,15 @@ interface Held {
   readonly giveUp: AbortController;
 }
 
-/** One connection to each target, opened when first asked for and again after it was lost. */
+/** One connection per target, opened on first use and again after a loss. */
 export class ConnectionPool {
-  readonly #means: ConnectionMeans;
+  readonly #dependencies: ConnectionDependencies;
   readonly #options: ConnectionOptions;
   readonly #held = new Map<string, Held>();
   #closedBecause: SluiceError | undefined;
 
-  constructor(means: ConnectionMeans, options: ConnectionOptions) {
-    this.#means = means;
+  constructor(dependencies: ConnectionDependencies, options: ConnectionOptions) {
+    this.#dependencies = dependencies;
     this.#options = options;
   }
 
@@ -31,7 +31,7 @@ export class ConnectionPool {
     return this.#held.size;
   }
 
-  /** The signal ends the wait, not the opening: others may wait for it, too. */
+  /** The signal ends this wait, not the opening, which other callers may share. */
   async get(target: ConnectionTarget, signal?: AbortSignal): Promise<Connection> {
     signal?.throwIfAborted();
     if (this.#closedBecause !== undefined) throw this.#closedBecause;
@@ -41,7 +41,7 @@ export class ConnectionPool {
   }
 
   close(): void {
-    const closed = new ClosedError("the client is closed");
+    const closed = new ClosedError("the client is closed; connect again");
     this.#closedBecause = closed;
     const all = [...this.#held.values()];
     this.#held.clear();
@@ -49,7 +49,7 @@ export class ConnectionPool {
       giveUp.abort(closed);
       opening.then(
         (connection) => connection.close(closed),
-        // It failed, or was given up right here.
+        // The opening failed, or was aborted above.
         () => undefined,
       );
     }
@@ -68,7 +68,7 @@ export class ConnectionPool {
 
   async #connect(target: ConnectionTarget, signal: AbortSignal): Promise<Connection> {
     if (this.#held.size >= CONNECTIONS_MAX)
-      throw new ConnectionError(`there are ${CONNECTIONS_MAX} connections already`);
-    return Connection.open(target, this.#means, { ...this.#options, signal });
+      throw new ConnectionError(`the client has ${CONNECTIONS_MAX} connections, the most it opens`);
+    return Connection.open(target, this.#dependencies, { ...this.#options, signal });
   }
 }

@@ -4,18 +4,22 @@ import { NO_ID, PROTOCOL_VERSION } from "../../wire/constants.ts";
 import { MESSAGE_BYTES_MAX } from "../../wire/frame.ts";
 import type { Frame } from "../../wire/frame.ts";
 import { ProtocolError } from "../../wire/protocol-error.ts";
-import { brokerErrorOf, printable } from "../error/broker-error.ts";
+import { brokerErrorOf } from "../error/broker-error.ts";
+import { printable } from "../error/printable.ts";
 import { ConnectionError } from "../error/connection-error.ts";
-import type { AttachmentRole } from "../api/event.ts";
-import { unwelcome } from "../error/handshake-trouble.ts";
+import type { AttachmentRole } from "../event/client-event.ts";
+import { refusedHandshake } from "./handshake-error.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { RequestTable } from "./request-table.ts";
 import type { AnswerKind } from "./request-table.ts";
 
 const CLIENT_VERSION = "Sluice-0.1.0";
 
-/** What has moved with a topic; anything else is a consumer. */
+/** `CommandTopicMigrated.ResourceType` of a producer; any other value is a consumer. */
 const PRODUCER_RESOURCE = 0;
+
+/** Unknown command types that are told per connection; a hostile peer could send 2^31 of them. */
+const UNKNOWN_TYPES_MAX = 100;
 
 export interface SessionOptions {
   readonly authMethodName: string;
@@ -25,34 +29,37 @@ export interface SessionOptions {
   readonly keepAliveMs: number;
 }
 
-/** What the broker said of itself in the handshake. */
+/** What CONNECTED says about the broker. */
 export interface Greeting {
   readonly serverVersion: string;
   readonly protocolVersion: number;
   readonly messageBytesMax: number;
 }
 
-/** What is to be done about a frame, or because time has passed. */
+/** What the connection has to do after a frame, or because time has passed. */
 export type SessionEffect =
   | { readonly kind: "none" }
   | { readonly kind: "send"; readonly command: Command }
-  /** Get fresh proof of who we are and send `authResponse` of it. */
-  | { readonly kind: "authenticate" }
+  /** Get fresh credentials and send AUTH_RESPONSE with them. */
+  | { readonly kind: "authenticate"; readonly challenge: Uint8Array }
   | { readonly kind: "greet"; readonly greeting: Greeting }
-  /** To the producer or consumer with this id; there may be none any more. */
+  /** Hand the command to the producer or consumer with this id, if it still exists. */
   | { readonly kind: "deliver"; readonly role: AttachmentRole; readonly id: bigint }
+  /** A command that this client does not know: ignored, and told once per type. */
+  | { readonly kind: "unknown"; readonly commandType: number }
   | { readonly kind: "close"; readonly reason: SluiceError };
 
 const NOTHING: SessionEffect = { kind: "none" };
 
 /**
- * The client's side of one connection, without the connection: frames and time in, effects out.
- * Answers go straight to whoever asked; what belongs to a producer or consumer is only addressed.
+ * The client's protocol on one connection, without I/O: frames and time in, effects out. Answers
+ * settle their request in `requests`; commands for a producer or consumer become a "deliver" effect.
  */
 export class ConnectionSession {
   readonly requests: RequestTable;
   readonly #options: SessionOptions;
   readonly #keepAlive: KeepAlive;
+  readonly #unknownTypes = new Set<number>();
   #isGreeted = false;
 
   constructor(options: SessionOptions, nowMs: number) {
@@ -68,8 +75,8 @@ export class ConnectionSession {
     return Math.min(this.#keepAlive.dueAtMs, this.requests.dueAtMs ?? Infinity);
   }
 
-  /** The first command of all. */
-  hello(authData: Uint8Array): CommandOf<"connect"> {
+  /** CONNECT, the first command on a connection. */
+  connectCommand(authData: Uint8Array): CommandOf<"connect"> {
     const { authMethodName, proxyToBrokerUrl } = this.#options;
     return {
       kind: "connect",
@@ -105,17 +112,19 @@ export class ConnectionSession {
     const sign = this.#keepAlive.onDue(nowMs);
     if (sign === "wait") return NOTHING;
     if (sign === "ping") return { kind: "send", command: { kind: "ping", body: {} } };
-    return closeWith(new ConnectionError("the broker is silent and does not answer a PING"));
+    return closeWith(new ConnectionError("the broker has been silent and does not answer PING"));
   }
 
   #onHandshake(command: Command): SessionEffect {
     if (command.kind === "connected") return this.#greet(command);
-    if (command.kind === "authChallenge") return { kind: "authenticate" };
+    if (command.kind === "authChallenge") return authenticate(command);
     if (command.kind === "error") {
       const { error, message } = command.body;
-      return closeWith(unwelcome(brokerErrorOf(error, message), this.#options.authMethodName));
+      return closeWith(
+        refusedHandshake(brokerErrorOf(error, message), this.#options.authMethodName),
+      );
     }
-    return closeWith(new ProtocolError(`${command.kind} came before the handshake was done`));
+    return closeWith(new ProtocolError(`the broker sent ${command.kind} before CONNECTED`));
   }
 
   #greet({ body }: CommandOf<"connected">): SessionEffect {
@@ -123,7 +132,7 @@ export class ConnectionSession {
     const serverVersion = printable(body.serverVersion);
     const messageBytesMax = maxMessageSize ?? MESSAGE_BYTES_MAX;
     if (messageBytesMax <= 0)
-      return closeWith(new ProtocolError(`the largest message is of ${messageBytesMax} bytes`));
+      return closeWith(new ProtocolError(`the broker's maxMessageSize is ${messageBytesMax}`));
     this.#isGreeted = true;
     return { kind: "greet", greeting: { serverVersion, protocolVersion, messageBytesMax } };
   }
@@ -132,14 +141,23 @@ export class ConnectionSession {
     const delivery = deliveryOf(command);
     if (delivery !== undefined) return delivery;
     if (command.kind === "ping") return { kind: "send", command: { kind: "pong", body: {} } };
-    if (command.kind === "authChallenge") return { kind: "authenticate" };
+    if (command.kind === "authChallenge") return authenticate(command);
     if (command.kind === "error") return this.#onError(command);
+    if (command.kind === "unknown") return this.#onUnknown(command.type);
+    // The rest are commands from clients to brokers.
     if (isAnswer(command)) this.requests.onAnswer(command);
-    // Whatever else comes is of a newer protocol, or not for clients.
     return NOTHING;
   }
 
-  /** An error that answers no request is about the connection. */
+  /** Brokers of a newer protocol send such commands; Pulsar's clients ignore them. */
+  #onUnknown(commandType: number): SessionEffect {
+    const known = this.#unknownTypes;
+    if (known.has(commandType) || known.size >= UNKNOWN_TYPES_MAX) return NOTHING;
+    known.add(commandType);
+    return { kind: "unknown", commandType };
+  }
+
+  /** An ERROR without a request id is about the whole connection. */
   #onError({ body }: CommandOf<"error">): SessionEffect {
     const { requestId, error, message } = body;
     if (requestId === NO_ID) return closeWith(brokerErrorOf(error, message));
@@ -165,7 +183,11 @@ function isAnswer(command: Command): command is CommandOf<AnswerKind> {
   return ANSWERS.has(command.kind);
 }
 
-/** Whom a command is for, if it is for a producer or a consumer. */
+function authenticate({ body }: CommandOf<"authChallenge">): SessionEffect {
+  return { kind: "authenticate", challenge: body.challenge?.authData ?? new Uint8Array() };
+}
+
+/** The effect for a command that names a producer or consumer. */
 function deliveryOf(command: Command): SessionEffect | undefined {
   const { kind } = command;
   if (kind === "sendReceipt" || kind === "sendError" || kind === "closeProducer")

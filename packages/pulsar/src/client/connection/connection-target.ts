@@ -1,19 +1,19 @@
 import type { ServiceAddress } from "../../service-url.ts";
 import type { Endpoint } from "./transport.ts";
 
-/** Whom to connect to. */
+/** The address of a connection. */
 export interface ConnectionTarget {
   readonly endpoint: Endpoint;
-  /** The broker that the endpoint, a proxy, is to connect us with. */
+  /** The broker behind a Pulsar proxy: the proxy is the endpoint. */
   readonly proxyTo?: Endpoint | undefined;
 }
 
-/** `host:port`, as a proxy wants it. */
+/** `host:port`, as `proxyToBrokerUrl` has it. */
 export function addressName({ host, port }: ServiceAddress): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** For people, and for telling connections apart. */
+/** For errors, events and the key of a connection. */
 export function targetName({ endpoint, proxyTo }: ConnectionTarget): string {
   const name = addressName(endpoint);
   return proxyTo === undefined ? name : `${name} for ${addressName(proxyTo)}`;

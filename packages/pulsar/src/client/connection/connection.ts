@@ -1,36 +1,45 @@
 import { SluiceError } from "@sluice/core";
 import type { Timer } from "@sluice/core";
+import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
 import type { Command, CommandBodies } from "../../wire/command.ts";
 import { FrameDecoder } from "../../wire/frame-decoder.ts";
 import { decodeFrame, encodeFrame, FRAME_PADDING_BYTES } from "../../wire/frame.ts";
-import { abortable } from "../wait/abortable.ts";
-import { Alarm } from "../wait/alarm.ts";
-import { ask } from "./ask.ts";
-import { AttachedSet } from "../attachment/attached.ts";
-import type { Attached } from "../attachment/attached.ts";
-import type { Question } from "./ask.ts";
-import type { Authentication } from "../api/authentication.ts";
+import type { Authentication } from "../authentication/authentication.ts";
+import { credentialsOf } from "../authentication/credentials.ts";
 import { ConnectionError } from "../error/connection-error.ts";
+import type {
+  AttachmentRole,
+  Connected,
+  Disconnected,
+  EventListener,
+  UnknownCommandReceived,
+} from "../event/client-event.ts";
+import { Alarm } from "../wait/alarm.ts";
+import { deferred } from "../wait/deferred.ts";
+import type { Deferred } from "../wait/deferred.ts";
+import { withDeadline } from "../wait/with-deadline.ts";
+import { AttachedSet } from "./attached.ts";
+import type { Attached } from "./attached.ts";
 import { ConnectionSession } from "./connection-session.ts";
 import type { Greeting, SessionEffect } from "./connection-session.ts";
 import { addressName, targetName } from "./connection-target.ts";
 import type { ConnectionTarget } from "./connection-target.ts";
-import { deferred } from "../wait/deferred.ts";
-import type { Deferred } from "../wait/deferred.ts";
-import type { AttachmentRole, EventListener } from "../api/event.ts";
-import { closedEarly, notABroker } from "../error/handshake-trouble.ts";
+import { closedEarly, notABroker } from "./handshake-error.ts";
+import { ReplyQueue } from "./reply-queue.ts";
 import type { AnswerKind } from "./request-table.ts";
-import { withTimeLimit } from "../wait/time-limit.ts";
+import { request } from "./request.ts";
+import type { RequestOptions } from "./request.ts";
 import type { Dial, Transport, TransportListener } from "./transport.ts";
 
-/** A handshake needs no more, and a peer that has not shown who it is gets no more. */
+export type { RequestOptions } from "./request.ts";
+
+/** Largest frame before CONNECTED, in bytes: the peer is not known to be a broker yet. */
 const HANDSHAKE_FRAME_BYTES_MAX = 65_536;
 
-/** What is written to a peer that reads nothing before it is given up. */
+/** Bytes written while not writable, above which the connection is closed: the peer does not read. */
 const HELD_BYTES_MAX = 16 * 1_048_576;
 
-/** What connections are made with. */
-export interface ConnectionMeans {
+export interface ConnectionDependencies {
   readonly timer: Timer;
   readonly dial: Dial;
   readonly authentication: Authentication;
@@ -38,28 +47,29 @@ export interface ConnectionMeans {
 }
 
 export interface ConnectionOptions {
-  /** For the network and the handshake together. */
+  /** For network and handshake together. */
   readonly connectTimeoutMs: number;
   readonly operationTimeoutMs: number;
   readonly keepAliveMs: number;
 }
 
-export type RequestOptions = Pick<Question<AnswerKind>, "signal" | "onHold">;
-
-/** One connection to a broker, shared by all that have to do with that broker. */
+/** One connection to a broker, shared by all producers and consumers of that broker. */
 export class Connection {
   readonly target: ConnectionTarget;
-  readonly #means: ConnectionMeans;
+  readonly #dependencies: ConnectionDependencies;
+  readonly #options: ConnectionOptions;
   readonly #session: ConnectionSession;
   readonly #decoder = new FrameDecoder({ frameBytesMax: HANDSHAKE_FRAME_BYTES_MAX });
   readonly #alarm: Alarm;
   readonly #greeted: Deferred<void> = deferred();
   readonly #attached = new AttachedSet();
+  readonly #replies = new ReplyQueue();
+  readonly #closing = new AbortController();
   #transport: Transport | undefined;
   #greeting: Greeting = { serverVersion: "", protocolVersion: 0, messageBytesMax: 0 };
   #isOpen = false;
   #isWritable = true;
-  /** Written since it is not writable. */
+  /** Bytes written since the transport is not writable. */
   #heldBytes = 0;
   #isAuthenticating = false;
   #closedBecause: SluiceError | undefined;
@@ -67,55 +77,56 @@ export class Connection {
 
   private constructor(
     target: ConnectionTarget,
-    means: ConnectionMeans,
+    dependencies: ConnectionDependencies,
     options: ConnectionOptions,
   ) {
     const { operationTimeoutMs, keepAliveMs } = options;
+    const { timer, authentication } = dependencies;
     const { proxyTo } = target;
     this.target = target;
-    this.#means = means;
+    this.#dependencies = dependencies;
+    this.#options = options;
     this.#session = new ConnectionSession(
       {
-        authMethodName: means.authentication.methodName,
+        authMethodName: authentication.methodName,
         proxyToBrokerUrl: proxyTo === undefined ? undefined : addressName(proxyTo),
         operationTimeoutMs,
         keepAliveMs,
       },
-      means.timer.now(),
+      timer.now(),
     );
-    this.#alarm = new Alarm(means.timer, (nowMs) => this.#onDue(nowMs));
-    // Whoever opens waits for it; a connection that is closed before has nobody to tell.
+    this.#alarm = new Alarm(timer, (nowMs) => this.#onDue(nowMs));
+    // Only `#shakeHands` waits for it; a connection may be closed before.
     this.#greeted.promise.catch(() => undefined);
   }
 
   /**
    * Resolves once the handshake is done. Rejects with a `ConnectionError`, a `DeadlineError`, the
-   * `BrokerError` of a broker that does not want us, or the signal's reason.
+   * broker's refusal as a `BrokerError`, or the signal's reason.
    */
   static async open(
     target: ConnectionTarget,
-    means: ConnectionMeans,
+    dependencies: ConnectionDependencies,
     { signal, ...options }: ConnectionOptions & { readonly signal?: AbortSignal | undefined },
   ): Promise<Connection> {
-    const connection = new Connection(target, means, options);
+    const connection = new Connection(target, dependencies, options);
     const what = `connecting to ${targetName(target)}`;
-    await withTimeLimit(means.timer, { ms: options.connectTimeoutMs, signal, what }, (limit) =>
-      connection.#shakeHands(limit),
-    );
+    const deadline = { ms: options.connectTimeoutMs, signal, what };
+    await withDeadline(dependencies.timer, deadline, (limit) => connection.#shakeHands(limit));
     return connection;
   }
 
-  /** False from the moment it is lost or closed. */
+  /** False once the connection is lost or closed. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** False while more is written than the network takes. SENDs wait then; small commands need not. */
+  /** False while unsent bytes pile up. SENDs wait then; small commands are written all the same. */
   get isWritable(): boolean {
     return this.#isWritable;
   }
 
-  /** The largest payload that the broker takes. */
+  /** The broker's maxMessageSize. */
   get messageBytesMax(): number {
     return this.#greeting.messageBytesMax;
   }
@@ -128,37 +139,39 @@ export class Connection {
     return this.#greeting.serverVersion;
   }
 
-  /** Sends what `make` makes of a new request id, and waits for the answer of that kind. */
+  /** Sends the command that `make` returns for a new request id, and waits for an answer of kind `expects`. */
   async request<Kind extends AnswerKind>(
     expects: Kind,
     make: (requestId: bigint) => Command,
     options: RequestOptions = {},
   ): Promise<CommandBodies[Kind]> {
-    if (!this.#isOpen) throw this.#closedBecause ?? new ConnectionError("it is not open yet");
-    const question = { expects, nowMs: this.#means.timer.now(), ...options };
-    return ask(this.#session.requests, question, (requestId) => {
+    if (!this.#isOpen)
+      throw this.#closedBecause ?? new ConnectionError("the connection is not open yet");
+    const send = (requestId: bigint): void => {
       this.send(make(requestId));
       this.#alarm.set(this.#session.dueAtMs);
-    });
+    };
+    const nowMs = this.#dependencies.timer.now();
+    return request(this.#session.requests, { ...options, expects, nowMs, send });
   }
 
-  /** An id for a request whose answer nobody waits for. */
+  /** A request id for a command whose answer is not awaited. */
   takeRequestId(): bigint {
     return this.#session.requests.takeId();
   }
 
-  /** Does nothing on a connection that is lost. */
+  /** Does nothing on a lost connection. */
   send(command: Command): void {
     this.write(encodeFrame(command));
   }
 
-  /** Bytes of whole frames; they may come in parts, one right after the other. */
+  /** Writes whole frames, possibly in several calls in a row. */
   write(bytes: Uint8Array): void {
     if (!this.#isWritable) this.#hold(bytes.length);
     if (this.#transport?.write(bytes) === false) this.#isWritable = false;
   }
 
-  /** Commands for the producer or consumer with this id go to `attached` from now on. */
+  /** Commands for this producer or consumer id are handed to `attached` from now on. */
   attach(role: AttachmentRole, id: bigint, attached: Attached): void {
     this.#attached.add(role, id, attached);
   }
@@ -167,19 +180,20 @@ export class Connection {
     this.#attached.delete(role, id);
   }
 
-  /** Calls back once when the connection is gone, for whatever reason; at once if it is. */
+  /** Calls back once when the connection is gone; at once if it is gone already. */
   whenClosed(callback: () => void): void {
     if (this.#isOpen) this.#onClosed = callback;
     else callback();
   }
 
-  /** All that is under way fails with `reason`; everybody attached is told. */
+  /** Fails all requests with `reason` and tells all attached producers and consumers. */
   close(reason: SluiceError): void {
     if (this.#closedBecause !== undefined) return;
     this.#closedBecause = reason;
     const wasOpen = this.#isOpen;
     this.#isOpen = false;
     this.#alarm.clear();
+    this.#closing.abort(reason);
     this.#transport?.close();
     this.#transport = undefined;
     this.#greeted.reject(reason);
@@ -190,24 +204,24 @@ export class Connection {
   }
 
   async #shakeHands(signal: AbortSignal): Promise<void> {
-    const { dial, authentication } = this.#means;
+    const { dial, authentication } = this.#dependencies;
     const transport = await dial(this.target.endpoint, signal);
-    const onAbort = (): void => this.close(asError(signal.reason));
+    const listener = { handleEvent: (): void => this.close(this.#asError(signal.reason)) };
     try {
       signal.throwIfAborted();
       this.#transport = transport;
       transport.start(this.#listener());
-      signal.addEventListener("abort", onAbort);
-      const data = await abortable(authentication.data(), signal);
-      this.send(this.#session.hello(data));
+      addAbortListener(signal, listener);
+      const credentials = await credentialsOf(authentication, signal);
+      this.send(this.#session.connectCommand(credentials));
       await this.#greeted.promise;
     } catch (error) {
-      this.close(asError(error));
+      this.close(this.#asError(error));
       transport.close();
       signal.throwIfAborted();
       throw error;
     } finally {
-      signal.removeEventListener("abort", onAbort);
+      removeAbortListener(signal, listener);
     }
   }
 
@@ -224,7 +238,7 @@ export class Connection {
   }
 
   #onData(bytes: Buffer): void {
-    const nowMs = this.#means.timer.now();
+    const nowMs = this.#dependencies.timer.now();
     this.#decoder.push(bytes);
     try {
       while (this.#closedBecause === undefined) {
@@ -246,6 +260,7 @@ export class Connection {
   #onDrain(): void {
     this.#isWritable = true;
     this.#heldBytes = 0;
+    for (const reply of this.#replies.takeAll()) this.#reply(reply);
     this.#attached.onDrain(() => this.#isWritable);
   }
 
@@ -255,11 +270,18 @@ export class Connection {
   }
 
   #apply(effect: SessionEffect): void {
-    // A peer that asks for PONGs and reads none must not make them pile up.
-    if (effect.kind === "send" && this.#isWritable) this.send(effect.command);
-    else if (effect.kind === "authenticate") void this.#authenticate();
+    if (effect.kind === "send") this.#reply(effect.command);
+    else if (effect.kind === "authenticate") void this.#authenticate(effect.challenge);
     else if (effect.kind === "greet") this.#onGreeting(effect.greeting);
+    else if (effect.kind === "unknown")
+      this.#emit({ type: "unknownCommand", commandType: effect.commandType });
     else if (effect.kind === "close") this.close(effect.reason);
+  }
+
+  /** Replies wait while the connection is not writable: the peer decides how many there are. */
+  #reply(command: Command): void {
+    if (this.#isWritable) this.send(command);
+    else if (!this.#replies.add(command)) this.close(this.#notReading());
   }
 
   #onGreeting(greeting: Greeting): void {
@@ -270,38 +292,48 @@ export class Connection {
     this.#greeted.resolve();
   }
 
-  /** SENDs wait for the network. Small commands do not, and a peer may provoke them. */
+  /** SENDs wait while not writable. Small commands do not, and a peer may provoke them. */
   #hold(bytes: number): void {
     this.#heldBytes += bytes;
-    if (this.#heldBytes > HELD_BYTES_MAX)
-      this.close(new ConnectionError(`${targetName(this.target)} does not read what it is sent`));
+    if (this.#heldBytes > HELD_BYTES_MAX) this.close(this.#notReading());
   }
 
-  /** One at a time: a peer that asks again meanwhile gets the same answer. */
-  async #authenticate(): Promise<void> {
+  /** One at a time: a challenge that comes meanwhile gets the same answer. */
+  async #authenticate(challenge: Uint8Array): Promise<void> {
     if (this.#isAuthenticating) return;
     this.#isAuthenticating = true;
+    const { timer, authentication } = this.#dependencies;
+    const what = `refreshing the credentials for ${targetName(this.target)}`;
+    const deadline = { ms: this.#options.operationTimeoutMs, signal: this.#closing.signal, what };
     try {
-      const data = await this.#means.authentication.data();
-      this.send(this.#session.authResponse(data));
+      const credentials = await withDeadline(timer, deadline, (signal) =>
+        credentialsOf(authentication, signal, challenge),
+      );
+      this.send(this.#session.authResponse(credentials));
     } catch (error) {
-      this.close(asError(error));
+      this.close(this.#asError(error));
     } finally {
       this.#isAuthenticating = false;
     }
   }
 
   #emit(
-    happening:
-      | { readonly type: "connected"; readonly serverVersion: string }
-      | { readonly type: "disconnected"; readonly reason: SluiceError },
+    event:
+      | Omit<Connected, "address" | "atMs">
+      | Omit<Disconnected, "address" | "atMs">
+      | Omit<UnknownCommandReceived, "address" | "atMs">,
   ): void {
-    const { timer, emit } = this.#means;
-    emit({ ...happening, address: targetName(this.target), atMs: timer.now() });
+    const { timer, emit } = this.#dependencies;
+    emit({ ...event, address: targetName(this.target), atMs: timer.now() });
   }
-}
 
-function asError(error: unknown): SluiceError {
-  if (error instanceof SluiceError) return error;
-  return new ConnectionError("the connection was given up", { cause: error });
+  #notReading(): ConnectionError {
+    return new ConnectionError(`${targetName(this.target)} does not read what it is sent`);
+  }
+
+  #asError(error: unknown): SluiceError {
+    if (error instanceof SluiceError) return error;
+    const what = `the connection to ${targetName(this.target)} was given up`;
+    return new ConnectionError(what, { cause: error });
+  }
 }

@@ -28,15 +28,15 @@ function run(
   }
 }
 
-test("a peer that never speaks is asked once and given up after its time", () => {
+test("a silent peer gets one PING and is given up after silenceMaxMs", () => {
   expect(run([], 1_000)).toEqual({ pings: [30], lostAtMs: 60 });
 });
 
-test("a peer is given up exactly when its silence has lasted too long", () => {
+test("a peer is given up exactly at the end of silenceMaxMs", () => {
   expect(run([41], 1_000)).toEqual({ pings: [30, 60, 90], lostAtMs: 101 });
 });
 
-test("nobody is given up who was heard within the last half of its time", () => {
+test("a peer that was heard within the last half of silenceMaxMs is kept", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1_000)), (heardAtMs) => {
       const { lostAtMs = Infinity } = run(heardAtMs, 1_000);
@@ -46,7 +46,7 @@ test("nobody is given up who was heard within the last half of its time", () => 
   );
 });
 
-test("a process that was stopped for long asks before it gives its peer up", () => {
+test("a process that was stopped for long sends PING before it gives its peer up", () => {
   const keepAlive = new KeepAlive(OPTIONS, 0);
   expect(keepAlive.onDue(500)).toBe("ping");
   expect(keepAlive.onDue(520)).toBe("wait");

@@ -1,15 +1,16 @@
 export interface KeepAliveOptions {
-  /** How often a PING goes out. */
+  /** Time between two PINGs. */
   readonly intervalMs: number;
-  /** How long a peer may be silent. */
+  /** Longest silence of the peer. */
   readonly silenceMaxMs: number;
 }
 
 /**
- * When to ask a silent peer for a sign of life, and when to give it up.
+ * Says when to send PING to a silent peer, and when the peer is lost.
  *
- * Anything that comes is a sign. A peer has half of its time at least after the first PING that it
- * leaves unanswered: a process that was stopped for minutes has not heard its peer, either.
+ * Every frame ends the silence. After the first unanswered PING the peer has at least
+ * `silenceMaxMs / 2` left, because a client process that was itself stopped for minutes has read
+ * nothing in that time.
  */
 export class KeepAlive {
   readonly #options: KeepAliveOptions;
@@ -23,7 +24,7 @@ export class KeepAlive {
     this.#pingAtMs = nowMs + options.intervalMs;
   }
 
-  /** When `onDue` is to be asked again. */
+  /** When to call `onDue` next. */
   get dueAtMs(): number {
     return Math.min(this.#pingAtMs, this.#lostAtMs ?? this.#pingAtMs);
   }

@@ -28,7 +28,7 @@ function ask(table: RequestTable, expects: AnswerKind, nowMs: number): Asked {
   return { id, outcome: () => outcome };
 }
 
-test("each is answered by its id, refused by its id, or in time given up, once", () => {
+test("each request is settled once: by its answer, its error, or its deadline", () => {
   const table = new RequestTable(100);
   const [first, second, third] = [0, 10, 20].map((nowMs) => ask(table, "success", nowMs));
   if (first === undefined || second === undefined || third === undefined) throw new Error("none");
@@ -50,7 +50,7 @@ test("each is answered by its id, refused by its id, or in time given up, once",
   expect(table.dueAtMs).toBeUndefined();
 });
 
-test("a producer that must wait for its turn has no deadline, but a lost connection ends it", () => {
+test("a producer that waits for exclusive access has no deadline, and a lost connection ends it", () => {
   const table = new RequestTable(100);
   const held = ask(table, "producerSuccess", 0);
   const lost = ask(table, "producerSuccess", 0);
@@ -67,13 +67,13 @@ test("a producer that must wait for its turn has no deadline, but a lost connect
   expect([held.outcome(), lost.outcome()]).toEqual(["answered", "CONNECTION"]);
 });
 
-test("an answer of another kind is a broken promise", () => {
+test("an answer of another kind is a protocol error", () => {
   const table = new RequestTable(100);
   const { id: requestId } = ask(table, "lookupResponse", 0);
   expect(() => table.onAnswer({ kind: "success", body: { requestId } })).toThrow(/lookupResponse/);
 });
 
-test("what was forgotten hears nothing", () => {
+test("a forgotten request is not settled", () => {
   const table = new RequestTable(100);
   const { id, outcome } = ask(table, "success", 0);
   table.forget(id);

@@ -4,7 +4,7 @@ import { ProtocolError } from "../../wire/protocol-error.ts";
 import { brokerErrorOf } from "../error/broker-error.ts";
 import { DeadlineError } from "../error/deadline-error.ts";
 
-/** The commands that answer a request, by the id in them. */
+/** The commands that answer a request by its id. */
 export type AnswerKind =
   | "success"
   | "producerSuccess"
@@ -17,99 +17,105 @@ export type AnswerKind =
   | "getOrCreateSchemaResponse"
   | "ackResponse";
 
-/** Who asked, and for what. */
-export interface Asker {
+/** The call that waits for an answer. */
+export interface Requester {
   readonly expects: AnswerKind;
   resolve(body: CommandBodies[AnswerKind]): void;
   reject(error: unknown): void;
-  /** The answer will come, but nobody knows when: there is no deadline any more. */
+  /** The broker queued the request (producerReady is false): the deadline is lifted. */
   onHold?: (() => void) | undefined;
 }
 
 interface Request {
-  readonly asker: Asker;
+  readonly requester: Requester;
   readonly deadlineAtMs: number;
 }
 
 /**
- * The requests of one connection that are under way. All have the same time, so that they are in
- * the order of their deadlines; those on hold have none.
+ * The requests of one connection that wait for an answer. All have the same timeout, so the map is in
+ * the order of deadlines; requests on hold have none.
  */
 export class RequestTable {
   readonly #timeoutMs: number;
   readonly #requests = new Map<bigint, Request>();
-  readonly #held = new Map<bigint, Asker>();
+  readonly #held = new Map<bigint, Requester>();
   #nextId = 1n;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** When `expire` is due; undefined if nothing is. */
+  /** When `expire` is due; undefined if no request has a deadline. */
   get dueAtMs(): number | undefined {
     for (const { deadlineAtMs } of this.#requests.values()) return deadlineAtMs;
     return undefined;
   }
 
-  /** An id that no request has. */
+  /** A request id that was not used before. */
   takeId(): bigint {
     return this.#nextId++;
   }
 
-  add(asker: Asker, nowMs: number): bigint {
+  add(requester: Requester, nowMs: number): bigint {
     const id = this.takeId();
-    this.#requests.set(id, { asker, deadlineAtMs: nowMs + this.#timeoutMs });
+    this.#requests.set(id, { requester, deadlineAtMs: nowMs + this.#timeoutMs });
     return id;
   }
 
-  /** The answer is not wanted any more. */
+  /** The caller does not wait any more. */
   forget(id: bigint): void {
     this.#requests.delete(id);
     this.#held.delete(id);
   }
 
-  /** An answer to nobody is ignored: it may have been given up. */
+  /** An answer without a request is ignored: its caller may have given up. */
   onAnswer({ kind, body }: CommandOf<AnswerKind>): void {
-    // Of all answers only the one to an ACK may have none.
+    // Only ACK_RESPONSE may come without a request id.
     const id = body.requestId;
-    const asker = id === undefined ? undefined : this.#find(id);
-    if (id === undefined || asker === undefined) return;
-    if (asker.expects !== kind)
-      throw new ProtocolError(`request ${id} is answered by ${kind}, not ${asker.expects}`);
+    const requester = id === undefined ? undefined : this.#find(id);
+    if (id === undefined || requester === undefined) return;
+    if (requester.expects !== kind)
+      throw new ProtocolError(
+        `the broker answered request ${id} with ${kind} instead of ${requester.expects}`,
+      );
     if (kind === "producerSuccess" && body.producerReady === false) {
       this.#requests.delete(id);
-      this.#held.set(id, asker);
-      asker.onHold?.();
+      this.#held.set(id, requester);
+      requester.onHold?.();
       return;
     }
     this.forget(id);
-    asker.resolve(body);
+    requester.resolve(body);
   }
 
   onError(id: bigint, error: number, message: string): void {
-    const asker = this.#find(id);
+    const requester = this.#find(id);
     this.forget(id);
-    asker?.reject(brokerErrorOf(error, message));
+    requester?.reject(brokerErrorOf(error, message));
   }
 
-  /** Gives up what has taken too long. */
+  /** Rejects requests whose deadline has passed. */
   expire(nowMs: number): void {
-    for (const [id, { asker, deadlineAtMs }] of this.#requests) {
+    for (const [id, { requester, deadlineAtMs }] of this.#requests) {
       if (nowMs < deadlineAtMs) return;
       this.#requests.delete(id);
-      asker.reject(new DeadlineError(`no ${asker.expects} came within ${this.#timeoutMs} ms`));
+      requester.reject(
+        new DeadlineError(
+          `the broker did not answer with ${requester.expects} within operationTimeoutMs, ${this.#timeoutMs} ms`,
+        ),
+      );
     }
   }
 
   failAll(error: SluiceError): void {
-    const askers = [...this.#requests.values()].map(({ asker }) => asker);
-    askers.push(...this.#held.values());
+    const requesters = [...this.#requests.values()].map(({ requester }) => requester);
+    requesters.push(...this.#held.values());
     this.#requests.clear();
     this.#held.clear();
-    for (const asker of askers) asker.reject(error);
+    for (const requester of requesters) requester.reject(error);
   }
 
-  #find(id: bigint): Asker | undefined {
-    return this.#requests.get(id)?.asker ?? this.#held.get(id);
+  #find(id: bigint): Requester | undefined {
+    return this.#requests.get(id)?.requester ?? this.#held.get(id);
   }
 }

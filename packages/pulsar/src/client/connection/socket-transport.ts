@@ -1,29 +1,34 @@
 import { ConfigError } from "@sluice/core";
+import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
 import { connect as connectTcp, isIP } from "node:net";
 import type { Socket } from "node:net";
 import { connect as connectTls, createSecureContext } from "node:tls";
 import type { Dial, Endpoint, Transport, TransportListener } from "./transport.ts";
-import { unreachable } from "../error/unreachable.ts";
+import { dialError } from "./dial-error.ts";
 
 export interface TlsOptions {
-  /** Certificates, as PEM, of whom to trust instead of those that Node trusts. */
+  /** CA certificates to trust, as PEM, instead of those that Node trusts. */
   readonly ca?: string | Uint8Array | undefined;
-  /** Our own certificate and its key, as PEM, for brokers that want to see one. */
+  /** The client certificate, as PEM, for brokers that ask for one. */
   readonly cert?: string | Uint8Array | undefined;
+  /** The private key of `cert`, as PEM. */
   readonly key?: string | Uint8Array | undefined;
-  /** Anybody between us and the broker can then read and change everything, the token included. */
+  /** Disables all certificate checks: anybody on the network can then read and change everything, credentials included. */
   readonly dangerouslyAllowAnyCertificate?: boolean | undefined;
 }
 
-/** What may wait for the network before producers are told to wait. */
+/**
+ * Unsent bytes of a socket, above which it is not writable. Raised, a slow broker costs more memory;
+ * Node's own mark of 16 KiB would be reached by a single batch.
+ */
 const WRITTEN_BYTES_MAX = 1_048_576;
 
-/** When the system begins to ask whether a silent peer is still there. */
+/** Idle time before the system's TCP keep-alive probes, in ms. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
 /**
- * Opens sockets. With TLS the peer's certificate and name are checked before there is a transport,
- * so that not a byte, let alone a token, goes to somebody else.
+ * Opens sockets. With TLS, the broker's certificate and host name are checked before the first byte,
+ * so that no credentials reach an impostor.
  */
 export function createSocketDial(tls: TlsOptions = {}): Dial {
   requirePem(tls);
@@ -35,15 +40,15 @@ export function createSocketDial(tls: TlsOptions = {}): Dial {
       }
       const socket = endpoint.isTls ? openTls(endpoint, tls) : openTcp(endpoint);
       const readyEvent = endpoint.isTls ? "secureConnect" : "connect";
-      const onAbort = (): void => fail(signal.reason);
+      const abortListener = { handleEvent: (): void => fail(signal.reason) };
       const onReady = (): void => {
         stopListening();
         resolve(new SocketTransport(socket));
       };
-      const onError = (error: Error): void => fail(unreachable(endpoint, error));
-      const onClose = (): void => onError(new Error("it closed the connection at once"));
+      const onError = (error: Error): void => fail(dialError(endpoint, error));
+      const onClose = (): void => onError(new Error("the connection was closed at once"));
       const stopListening = (): void => {
-        signal.removeEventListener("abort", onAbort);
+        removeAbortListener(signal, abortListener);
         socket.off(readyEvent, onReady).off("error", onError).off("close", onClose);
       };
       const fail = (error: unknown): void => {
@@ -51,21 +56,23 @@ export function createSocketDial(tls: TlsOptions = {}): Dial {
         socket.on("error", ignore).destroy();
         reject(error);
       };
-      signal.addEventListener("abort", onAbort);
+      addAbortListener(signal, abortListener);
       socket.once(readyEvent, onReady).once("error", onError).once("close", onClose);
     });
 }
 
-/** Node takes some things that are no certificates without a word, such as the name of a file. */
+/** Node accepts some wrong values silently, such as the name of a file. */
 function requirePem({ ca, cert, key }: TlsOptions): void {
   for (const [name, pem] of Object.entries({ ca, cert, key }))
     if (pem !== undefined && !isPem(pem))
-      throw new ConfigError(`tls.${name} is not PEM; it must be a file's content, not its name`);
+      throw new ConfigError(
+        `tls.${name} is not PEM; give the content of the file, e.g. readFileSync("${name}.pem")`,
+      );
   if (cert === undefined && key === undefined) return;
   try {
     createSecureContext({ cert: bufferOf(cert), key: bufferOf(key) });
   } catch (error) {
-    const why = error instanceof Error ? error.message : "it is not known why";
+    const why = error instanceof Error ? error.message : "unknown reason";
     throw new ConfigError(`tls.cert and tls.key cannot be used together: ${why}`);
   }
 }
@@ -88,7 +95,7 @@ function openTls({ host, port }: Endpoint, options: TlsOptions): Socket {
   const socket = connectTls({
     host,
     port,
-    // A certificate may be for an address, but an address is no server name.
+    // An IP address must not be sent as the TLS server name.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ca: bufferOf(ca),
     cert: bufferOf(cert),
@@ -101,7 +108,7 @@ function openTls({ host, port }: Endpoint, options: TlsOptions): Socket {
 
 const KEEP_ALIVE_DELAY = { keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
 
-/** A socket as a transport. What is written in one go of the program leaves in one go. */
+/** A socket as a transport. Writes of one turn of the event loop leave in one system call. */
 class SocketTransport implements Transport {
   readonly #socket: Socket;
   #isCorked = false;
@@ -129,7 +136,6 @@ class SocketTransport implements Transport {
       process.nextTick(() => this.#uncork());
     }
     socket.write(bytes);
-    // More than Node's own mark, which is so low that a single batch would reach it.
     return socket.writableLength < WRITTEN_BYTES_MAX;
   }
 
@@ -143,5 +149,5 @@ class SocketTransport implements Transport {
   }
 }
 
-/** What happens to a socket that was given up concerns nobody. */
+/** Errors of a socket that was given up. */
 function ignore(): void {}

@@ -1,27 +1,27 @@
 import type { ServiceAddress } from "../../service-url.ts";
 
-/** Where a broker, or a proxy before it, is reached. */
+/** The address of a broker, or of a proxy in front of it. */
 export interface Endpoint extends ServiceAddress {
   readonly isTls: boolean;
 }
 
-/** What hears from a transport. No method may throw. */
+/** Receives what a transport reports. No method may throw. */
 export interface TransportListener {
-  /** The bytes are the listener's from then on. */
+  /** The listener owns the bytes. */
   onData(bytes: Buffer): void;
-  /** What was written is gone far enough for more. */
+  /** After `write` answered false: more may be written. */
   onDrain(): void;
-  /** Once, and then nothing more: the other side closed, or the network failed. */
+  /** Called once, and last: the peer closed, or the network failed. */
   onClose(cause: Error | undefined): void;
 }
 
-/** Bytes both ways. TLS, if any, is done, and the peer's name checked, before there is one. */
+/** A byte stream to a broker. With TLS, the handshake and the check of the host name are done. */
 export interface Transport {
-  /** To be called once, before any byte is written. */
+  /** Called once, before the first `write`. */
   start(listener: TransportListener): void;
-  /** Answers whether more may follow; if not, `onDrain` says when. Nothing is ever refused. */
+  /** Answers whether more should be written now; if not, `onDrain` says when. No write is refused. */
   write(bytes: Uint8Array): boolean;
-  /** At once: what has not left yet is dropped. Nothing is heard of it afterwards. */
+  /** Closes at once: unsent bytes are dropped, and the listener is not called again. */
   close(): void;
 }
 

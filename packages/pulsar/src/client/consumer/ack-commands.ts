@@ -6,7 +6,7 @@ import type { ValidationErrorName } from "./corrupt-entry-error.ts";
 import { ackIdOf } from "./pending-acks.ts";
 import type { AckGroup } from "./pending-acks.ts";
 
-/** What tells the broker of a group. */
+/** The ACK commands of a group. */
 export function ackCommands(
   consumerId: bigint,
   { cumulative, individual }: AckGroup,
@@ -29,7 +29,7 @@ export function ackCommands(
   return commands;
 }
 
-/** Gives an entry back as one that nobody can read: the broker writes it down and goes on. */
+/** Acknowledges an entry with a validation error: the broker does not deliver it again. */
 export function corruptAckCommand(
   consumerId: bigint,
   id: MessageIdData,

@@ -51,7 +51,7 @@ function worldOf(options: Partial<AckTrackerOptions> = {}): World {
 }
 
 describe("without receipts", () => {
-  test("those of one stretch go together, and nobody waits for that", async () => {
+  test("acknowledgements within groupTimeMs are sent together, and ack does not wait for that", async () => {
     const { timer, sent, ack } = worldOf();
     await ack(1);
     await timer.advance(40);
@@ -64,13 +64,13 @@ describe("without receipts", () => {
     expect(timer.sleeping).toBe(0);
   });
 
-  test("a full group does not wait", async () => {
+  test("a full group is sent at once", async () => {
     const { sent, ack } = worldOf();
     for (let entry = 0; entry < 1_000; entry++) await ack(entry);
     expect(sent.map((ids) => ids.length)).toEqual([1_000]);
   });
 
-  test("what finds no connection waits for the next one, up to a bound", async () => {
+  test("acknowledgements without a connection wait for the next one, up to a bound", async () => {
     const { timer, tracker, channel, sent, ack } = worldOf();
     channel.isOpen = false;
     for (let entry = 0; entry < 100_000; entry++) await ack(entry);
@@ -83,7 +83,7 @@ describe("without receipts", () => {
     expect(Math.max(...sent.map((ids) => ids.length))).toBe(1_000);
   });
 
-  test("closing sends what waits, and takes no more", async () => {
+  test("close sends the pending acknowledgements and refuses new ones", async () => {
     const { timer, tracker, sent, ack } = worldOf();
     await ack(1);
     await tracker.close();
@@ -94,7 +94,7 @@ describe("without receipts", () => {
 });
 
 describe("with receipts", () => {
-  test("the first goes at once, the others together after its receipt", async () => {
+  test("the first is sent at once, the others together after its receipt", async () => {
     const { timer, tracker, sent, answers, ack } = worldOf({ receipt: true });
     tracker.flush();
     const acks = [ack(1), ack(2), ack(3)];
@@ -107,7 +107,7 @@ describe("with receipts", () => {
     await Promise.all(acks);
   });
 
-  test("the broker's refusal is told to those whom it concerns", async () => {
+  test("the broker's refusal rejects the calls of its group", async () => {
     const { answers, ack } = worldOf({ receipt: true });
     const [first, second] = [ack(1), ack(2)];
     answers[0]?.reject(new BrokerError("NotAllowedError", "no"));
@@ -116,7 +116,7 @@ describe("with receipts", () => {
     await second;
   });
 
-  test("nobody is told of success when one of several groups was refused", async () => {
+  test("no call succeeds if one of its groups was refused", async () => {
     const { timer, answers, ack } = worldOf({ receipt: true });
     const first = ack(0);
     const others = Promise.allSettled(Array.from({ length: 1_500 }, (_, at) => ack(at + 1)));
@@ -133,7 +133,7 @@ describe("with receipts", () => {
     await later;
   });
 
-  test("what was under way when the connection was lost is sent again on the next", async () => {
+  test("a group in flight is sent again on the next connection", async () => {
     const { timer, tracker, channel, sent, answers, ack } = worldOf({ receipt: true });
     const acks = [ack(1), ack(2)];
     channel.isOpen = false;
@@ -146,7 +146,7 @@ describe("with receipts", () => {
     await Promise.all(acks);
   });
 
-  test("closing waits for the receipts that are under way", async () => {
+  test("close waits for receipts in flight", async () => {
     const { timer, tracker, answers, ack } = worldOf({ receipt: true });
     const acked = ack(1);
     const order: string[] = [];
@@ -161,7 +161,7 @@ describe("with receipts", () => {
     expect(order).toEqual(["receipt", "closed"]);
   });
 
-  test("closing without a connection tells those who wait", async () => {
+  test("close without a connection rejects the waiting calls", async () => {
     const { tracker, channel, ack } = worldOf({ receipt: true });
     channel.isOpen = false;
     const acked = ack(1);
@@ -170,7 +170,7 @@ describe("with receipts", () => {
   });
 });
 
-test("grouping loses nothing and says nothing twice while the connection holds", async () => {
+test("grouping loses and repeats nothing while the connection holds", async () => {
   const step = fc.oneof(
     fc.record({ acks: fc.integer({ min: 1, max: 1_500 }) }),
     fc.record({ passMs: fc.nat(120) }),
@@ -193,7 +193,7 @@ test("grouping loses nothing and says nothing twice while the connection holds",
   );
 });
 
-test("closing does not wait for one receipt after the other that does not come", async () => {
+test("close waits for at most one missing receipt", async () => {
   const { tracker, ack, answers } = worldOf({ receipt: true });
   const acks = Array.from({ length: 3_000 }, (_, entry) => ack(entry));
   const settled = Promise.allSettled(acks);

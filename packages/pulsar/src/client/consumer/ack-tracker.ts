@@ -8,37 +8,41 @@ import { PendingAcks } from "./pending-acks.ts";
 import type { AckGroup } from "./pending-acks.ts";
 
 export interface AckTrackerOptions {
-  /** How long an acknowledgement may wait for others to go with it. */
+  /** Longest wait of an acknowledgement for others to be sent with it. */
   readonly groupTimeMs: number;
   readonly batchIndexAck: boolean;
-  /** Whether the broker confirms. */
+  /** Whether the broker confirms acknowledgements. */
   readonly receipt: boolean;
 }
 
-/** The way to the broker, which may be gone for a while. */
+/** The connection to the broker, which may be missing for a while. */
 export interface AckChannel {
   readonly isOpen: boolean;
   send(group: AckGroup): void;
-  /** Resolves with the broker's receipt; a `ConnectionError` if the connection was lost before. */
+  /**
+   * Resolves with ACK_RESPONSE; rejects with a `ConnectionError` if the connection is lost before.
+   */
   request(group: AckGroup): Promise<void>;
 }
 
-/** Ids in one command. */
+/** Ids in one ACK command. */
 const GROUP_MAX = 1_000;
 
-/** Ids that wait while there is no connection. More are refused: the broker delivers them again. */
+/**
+ * Ids that wait while there is no connection. Further ones are rejected; the broker redelivers
+ * those messages.
+ */
 const PENDING_MAX = 100_000;
 
 const DONE: Promise<void> = Promise.resolve();
 
 /**
- * Gathers acknowledgements and tells the broker of many at once.
+ * Groups acknowledgements into few ACK commands.
  *
- * Without receipts they are gathered for `groupTimeMs` and the promise of an acknowledgement says
- * that it will be sent, not that it was: if it is lost, the message comes again, as it would if the
- * process died now. With receipts the first goes at once, and those that come while the broker has
- * not answered go together after its answer: nobody waits for a timer, and one command is under way
- * at a time.
+ * Without receipts, acknowledgements are grouped for `groupTimeMs`, and `ack` resolves before they
+ * are sent: a lost one means a redelivery. With receipts, the first is sent at once, and those that
+ * come before ACK_RESPONSE are sent together after it: one command is in flight at a time, and no
+ * timer delays it.
  */
 export class AckTracker {
   readonly #channel: AckChannel;
@@ -46,9 +50,9 @@ export class AckTracker {
   readonly #timer: Timer;
   readonly #alarm: Alarm;
   readonly #pending: PendingAcks;
-  /** Who waits for a receipt of what is pending. */
+  /** Calls of `ack` that wait for a receipt of a pending id. */
   #waiters: Deferred<void>[] = [];
-  /** Why a group failed of whose waiters some may still wait. */
+  /** The error of an earlier group, some of whose calls still wait. */
   #failure: unknown;
   #underWay: Promise<void> | undefined;
   #isClosed = false;
@@ -61,14 +65,14 @@ export class AckTracker {
     this.#alarm = new Alarm(timer, () => this.flush());
   }
 
-  /** Ids that the broker has not been told of. */
+  /** Ids that were not sent to the broker yet. */
   get pending(): number {
     return this.#pending.size;
   }
 
   /**
-   * Acknowledges by `add`, which answers whether there is anything new to tell. Resolves when the
-   * tracker has taken it over, with receipts when the broker has.
+   * Acknowledges by `add`, which answers whether there is a new id to send. Resolves when the id is
+   * queued; with receipts, when the broker has confirmed it.
    */
   ack(add: (pending: PendingAcks) => boolean): Promise<void> {
     if (this.#isClosed) return Promise.reject(new ClosedError("the consumer is closed"));
@@ -80,7 +84,7 @@ export class AckTracker {
     return DONE;
   }
 
-  /** Tells the broker of all that is pending, if there is a connection. */
+  /** Sends all pending ids, if there is a connection. */
   flush(): void {
     this.#alarm.clear();
     if (!this.#channel.isOpen || this.#pending.size === 0) return;
@@ -88,19 +92,19 @@ export class AckTracker {
     else while (this.#pending.size > 0) this.#channel.send(this.#pending.take(GROUP_MAX));
   }
 
-  /** There is a connection again: it is told of what waited for it. */
+  /** Attached again: sends the ids that waited. */
   restart(): void {
     this.#pending.restart();
     this.flush();
   }
 
-  /** Forgets what is pending: the subscription was moved, and has forgotten it, too. */
+  /** Drops all pending ids: a seek moved the subscription, and the broker has dropped its own. */
   clear(): void {
     this.#pending.clear();
     this.#settle((waiter) => waiter.resolve());
   }
 
-  /** Sends what is left and waits for its receipts. What finds no connection is not sent. */
+  /** Sends the pending ids and waits for their receipts. Without a connection they are not sent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.flush();
@@ -116,18 +120,21 @@ export class AckTracker {
     return waiter.promise;
   }
 
-  /** Sends groups, one after the other's receipt, until none is pending or the connection is lost. */
+  /**
+   * Sends group after group, each after the receipt of the one before, until none is pending or the
+   * connection is lost.
+   */
   async #request(): Promise<void> {
     while (this.#pending.size > 0 && this.#channel.isOpen) {
       const group = this.#pending.take(GROUP_MAX);
-      // Who has its id in which group is not known: all wait for the last.
+      // Which call has its id in which group is not tracked: all calls wait for the last group.
       const waiters = this.#pending.size === 0 ? this.#waiters.splice(0) : [];
       const failure = await this.#failureOf(group);
       if (failure instanceof ConnectionError) {
         this.#pending.restore(group);
         this.#waiters.unshift(...waiters);
       } else this.#onAnswered(waiters, failure);
-      // Each of the others might take as long, and somebody waits for the end.
+      // Further groups could time out too, and `close` waits for them.
       if (this.#isClosed && failure !== undefined) break;
     }
     this.#underWay = undefined;

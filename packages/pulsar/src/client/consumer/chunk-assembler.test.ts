@@ -35,7 +35,7 @@ const chunksOf = (text: string, uuid: string): RawEntry[] =>
       chunk(letter, { uuid, chunkId, of: length, totalBytes: length }),
     );
 
-test("messages come out whole, however the chunks of several are mixed", () => {
+test("messages are assembled from the interleaved chunks of several producers", () => {
   const words = ["ab", "cdefg", "hij"];
   fc.assert(
     fc.property(fc.array(fc.nat(2), { size: "large" }), (turns) => {
@@ -61,15 +61,15 @@ test("messages come out whole, however the chunks of several are mixed", () => {
   );
 });
 
-describe("what cannot become a message is not kept", () => {
-  test("a chunk whose predecessor is missing", () => {
+describe("incomplete messages are dropped", () => {
+  test("if a chunk's predecessor is missing", () => {
     const assembler = new ChunkAssembler({ messageBytesMax: 10 });
     const [first, , third] = chunksOf("abc", "u");
     expect(assembler.add(first ?? expect.unreachable()).kind).toBe("incomplete");
     expect(assembler.add(third ?? expect.unreachable()).kind).toBe("stray");
   });
 
-  test("more bytes than were announced", () => {
+  test("if there are more bytes than announced", () => {
     const assembler = new ChunkAssembler({ messageBytesMax: 10 });
     const place = { uuid: "u", chunkId: 0, of: 3, totalBytes: 3 };
     expect(assembler.add(chunk("ab", place)).kind).toBe("incomplete");
@@ -77,14 +77,14 @@ describe("what cannot become a message is not kept", () => {
     expect(assembler.add(chunk("", { ...place, chunkId: 2 })).kind).toBe("stray");
   });
 
-  test("a message that is too large", () => {
+  test("if the message is too large", () => {
     const assembler = new ChunkAssembler({ messageBytesMax: 2 });
     const assemblies = chunksOf("abc", "u").map((each) => assembler.add(each));
     expect(assemblies.map(({ kind }) => kind)).toEqual(["incomplete", "incomplete", "too-large"]);
     expect(assemblies[2]).toMatchObject({ sizeBytes: 3, chunkIds: [{}, {}] });
   });
 
-  test("one of more chunks than any message has", () => {
+  test("if there are more chunks than any message has", () => {
     const assembler = new ChunkAssembler({ messageBytesMax: 1_000_000 });
     const place = { uuid: "u", of: 20_000, totalBytes: 20_000 };
     const kinds = Array.from({ length: 10_001 }, (_, chunkId) => {
@@ -93,7 +93,7 @@ describe("what cannot become a message is not kept", () => {
     expect(kinds.slice(-2)).toEqual(["incomplete", "stray"]);
   });
 
-  test("the oldest of too many", () => {
+  test("if too many are incomplete: the oldest first", () => {
     const assembler = new ChunkAssembler({ messageBytesMax: 10, incompleteMax: 2 });
     const all = ["u", "v", "w"].map((uuid) => chunksOf("ab", uuid));
     for (const [first] of all) assembler.add(first ?? expect.unreachable());
@@ -102,7 +102,7 @@ describe("what cannot become a message is not kept", () => {
   });
 });
 
-test("a message that is delivered again begins anew", () => {
+test("a redelivered message is assembled from its first chunk", () => {
   const assembler = new ChunkAssembler({ messageBytesMax: 10 });
   const [first] = chunksOf("ab", "u");
   assembler.add(first ?? expect.unreachable());

@@ -9,21 +9,21 @@ import type { AckChannel } from "./ack-tracker.ts";
 import type { ValidationErrorName } from "./corrupt-entry-error.ts";
 import type { AckGroup } from "./pending-acks.ts";
 
-/** Whose commands they are. */
+/** The consumer of the commands. */
 export interface ConsumerIdentity {
   readonly consumerId: bigint;
   readonly topic: string;
 }
 
 /**
- * What one consumer says to its broker. While it has none, what needs no answer is not said: a
- * broker that it is attached to anew has to be told everything anew. What needs an answer fails.
+ * The commands of one consumer. While detached, commands without an answer are dropped, because a
+ * new attachment repeats them; requests fail.
  */
 export class ConsumerLink implements AckChannel {
   readonly #identity: ConsumerIdentity;
   readonly #connection: () => Connection | undefined;
 
-  /** `connection` gives the one that the consumer is attached to now. */
+  /** `connection` returns the current connection of the attachment. */
   constructor(identity: ConsumerIdentity, connection: () => Connection | undefined) {
     this.#identity = identity;
     this.#connection = connection;
@@ -33,7 +33,7 @@ export class ConsumerLink implements AckChannel {
     return this.#connection() !== undefined;
   }
 
-  /** A `ConnectionError` if there is none. */
+  /** Throws a `ConnectionError` while detached. */
   get connection(): Connection {
     const connection = this.#connection();
     if (connection !== undefined) return connection;
@@ -103,7 +103,7 @@ export class ConsumerLink implements AckChannel {
     );
   }
 
-  /** Whatever ended a connection, to those who wait for its answers it is lost. */
+  /** Reports every end of a connection as a `ConnectionError`. */
   async #answered<T>(connection: Connection, answers: readonly Promise<T>[]): Promise<T[]> {
     try {
       return await Promise.all(answers);

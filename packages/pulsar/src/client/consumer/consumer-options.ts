@@ -2,71 +2,74 @@ import { ConfigError } from "@sluice/core";
 import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { fullTopicName, parseNamespace } from "../../topic-name.ts";
 import type { KeyValue } from "../../wire/definition/key-value.ts";
+import { requireBoolean, requireOneOf, requireText, shown } from "../check/arguments.ts";
 import { MessageId } from "../message/message-id.ts";
-import { keyValues } from "../api/properties.ts";
+import { keyValues } from "../message/properties.ts";
 
 /**
- * Who else may consume: nobody (*exclusive*), others that stand by (*failover*), others that take
- * turns (*shared*), others that each have keys of their own (*keyShared*).
+ * How the consumers of a subscription share its messages: one consumer only (*exclusive*), one active
+ * and others standing by (*failover*), in turn (*shared*), by key (*keyShared*).
  */
 export type SubscriptionType = "exclusive" | "shared" | "failover" | "keyShared";
 
 export interface ConsumerOptions {
-  /** This topic; all of its partitions, if it has some. */
+  /** One topic, with all its partitions. */
   readonly topic?: string | undefined;
-  /** Or these topics. */
+  /** Several topics, instead of `topic`. */
   readonly topics?: readonly string[] | undefined;
-  /** Or all topics of a namespace whose local name matches, now or later. */
+  /** All topics of `namespace` whose local name matches, also topics created later. */
   readonly topicsPattern?: RegExp | undefined;
-  /** Where `topicsPattern` looks, as `tenant/namespace`. */
+  /** Where `topicsPattern` looks. @default "public/default" */
   readonly namespace?: string | undefined;
-  /** How often topics and partitions are looked for that were not there before. */
+  /** Time between two looks for new topics and partitions. @default 60000 */
   readonly topicsRefreshMs?: number | undefined;
 
   readonly subscription: string;
+  /** @default "exclusive" */
   readonly type?: SubscriptionType | undefined;
-  /** Where a new subscription begins. */
+  /** Where a new subscription begins. @default "latest" */
   readonly initialPosition?: "latest" | "earliest" | undefined;
-  /** False: the subscription ends with the consumer, and begins at `startMessageId`. */
+  /** False makes a reader: the subscription is deleted when the consumer closes. @default true */
   readonly durable?: boolean | undefined;
+  /** First message of a consumer with `durable: false`. */
   readonly startMessageId?: MessageId | undefined;
-  /** Whether what is at `startMessageId`, or at the target of a seek, is delivered, too. */
+  /** Whether the message at `startMessageId`, or at the target of a seek, is delivered. @default false */
   readonly startInclusive?: boolean | undefined;
 
-  /** What the broker may call this consumer. */
+  /** Shown in the broker's statistics. Default: the broker chooses one. */
   readonly name?: string | undefined;
-  /** Shared: those with a lower number get messages first. */
+  /** On shared subscriptions, consumers with a lower number get messages first. */
   readonly priorityLevel?: number | undefined;
-  /** For the broker's statistics. */
+  /** Shown in the broker's statistics. */
   readonly properties?: Readonly<Record<string, string>> | undefined;
-  /** Only the last message of each key, of a topic that is compacted. */
+  /** Only the last message of each key, on a compacted topic. @default false */
   readonly readCompacted?: boolean | undefined;
 
-  /** Messages of one topic that may be on their way or wait here. */
+  /** Messages of one topic that are queued here or permitted to the broker. @default 1000 */
   readonly receiverQueueSize?: number | undefined;
-  /** The same of all topics together. */
+  /** The same over all topics. @default 50000 */
   readonly receiverQueueTotal?: number | undefined;
-  /** The largest message, uncompressed and put together from its chunks. */
+  /** Largest message, decompressed and assembled from its chunks. @default 67108864 */
   readonly messageBytesMax?: number | undefined;
 
-  /** How long an acknowledgement may wait for others to go with it. */
+  /** Longest wait of an acknowledgement for others to be sent with it; 0: none. @default 50 */
   readonly ackGroupTimeMs?: number | undefined;
-  /** Whether acknowledging waits for the broker's word. */
+  /** Whether `ack` waits for the broker's confirmation. @default false */
   readonly ackReceipt?: boolean | undefined;
-  /** Whether the broker keeps account of single messages of a batch; it must be set up for it. */
+  /** Whether single messages of a batch are acknowledged; the broker must support it. @default false */
   readonly batchIndexAck?: boolean | undefined;
-  /** What is not acknowledged within this time is delivered again; 0: never. */
+  /** Unacknowledged messages are redelivered after this time; 0: never. @default 0 */
   readonly ackTimeoutMs?: number | undefined;
-  /** After which `nack`ed messages are delivered again. */
+  /** Delay between `nack` and redelivery. @default 60000 */
   readonly nackRedeliveryDelayMs?: number | undefined;
 }
 
-/** Which topics. */
+/** The topics of a consumer. */
 export type TopicSelection =
   | { readonly kind: "named"; readonly topics: readonly string[] }
   | { readonly kind: "pattern"; readonly namespace: string; readonly pattern: RegExp };
 
-/** Options with their defaults, checked. */
+/** The options, checked, with defaults. */
 export interface ConsumerSettings {
   readonly selection: TopicSelection;
   readonly topicsRefreshMs: number;
@@ -116,17 +119,22 @@ const KNOWN: ReadonlySet<string> = new Set<keyof ConsumerOptions>([
   "nackRedeliveryDelayMs",
 ]);
 
-const TYPES: readonly SubscriptionType[] = ["exclusive", "shared", "failover", "keyShared"];
-const POSITIONS: readonly ConsumerSettings["initialPosition"][] = ["latest", "earliest"];
+const TYPES: Readonly<Record<SubscriptionType, true>> = {
+  exclusive: true,
+  shared: true,
+  failover: true,
+  keyShared: true,
+};
+const POSITIONS = { latest: true, earliest: true } as const;
 
-/** One consumer for each, and each asks the broker for its own. */
+/** Topics and partitions of one consumer. Each is a SUBSCRIBE of its own. */
 export const TOPICS_MAX = 10_000;
 
-/** A shorter timeout would mostly hit messages that are being worked on. */
+/** Lowered, messages are redelivered while the application still handles them. Pulsar's Java client has the same. */
 const ACK_TIMEOUT_MIN_MS = 1_000;
 
 export function consumerSettingsOf(options: ConsumerOptions): ConsumerSettings {
-  requireKnownKeys("a consumer", options, KNOWN);
+  requireKnownKeys("subscribe", options, KNOWN);
   const settings: ConsumerSettings = {
     selection: selectionOf(options),
     topicsRefreshMs: options.topicsRefreshMs ?? 60_000,
@@ -153,27 +161,36 @@ export function consumerSettingsOf(options: ConsumerOptions): ConsumerSettings {
   return settings;
 }
 
-/** Whether the broker keeps account of each message, and not only of how far all have come. */
+/** Whether messages are acknowledged individually, so that each can be redelivered alone. */
 export function isIndividual(type: SubscriptionType): boolean {
   return type === "shared" || type === "keyShared";
 }
 
 function check(settings: ConsumerSettings): void {
-  const { subscription, type, isDurable, startMessageId, ackTimeoutMs } = settings;
-  if (typeof subscription !== "string" || subscription === "")
-    throw new ConfigError("subscription is empty; it must be a name");
-  if (!TYPES.includes(type))
-    throw new ConfigError(`type is "${type}"; it must be one of ${TYPES.join(", ")}`);
-  if (!POSITIONS.includes(settings.initialPosition))
-    throw new ConfigError(
-      `initialPosition is "${settings.initialPosition}"; it must be one of ${POSITIONS.join(", ")}`,
-    );
+  const { type, isDurable, startMessageId, ackTimeoutMs } = settings;
+  requireText("subscription", settings.subscription, '"shop"');
+  requireOneOf("type", type, TYPES);
+  requireOneOf("initialPosition", settings.initialPosition, POSITIONS);
+  if (settings.name !== undefined) requireText("name", settings.name, '"shop-1"');
+  if (settings.priorityLevel !== undefined)
+    requireWhole("priorityLevel", settings.priorityLevel, 0, 2 ** 31 - 1);
+  requireBoolean("durable", isDurable);
+  requireBoolean("startInclusive", settings.startInclusive);
+  requireBoolean("readCompacted", settings.readCompacted);
+  requireBoolean("ackReceipt", settings.ackReceipt);
+  requireBoolean("batchIndexAck", settings.batchIndexAck);
   if (startMessageId !== undefined && !(startMessageId instanceof MessageId))
-    throw new ConfigError("startMessageId must be a MessageId, such as MessageId.earliest");
+    throw new ConfigError(
+      `startMessageId is ${shown(startMessageId)}; use a MessageId, e.g. MessageId.earliest`,
+    );
   if (isDurable && startMessageId !== undefined)
-    throw new ConfigError("startMessageId is for durable: false; a durable consumer seeks");
+    throw new ConfigError(
+      "startMessageId needs durable: false; with a durable subscription call seek instead",
+    );
   if (settings.readCompacted && isIndividual(type))
-    throw new ConfigError(`readCompacted needs the type exclusive or failover, not ${type}`);
+    throw new ConfigError(
+      `readCompacted is not possible with the type ${type}; use exclusive or failover`,
+    );
   requireWhole("receiverQueueSize", settings.receiverQueueSize, 1, 1_000_000);
   requireWhole("receiverQueueTotal", settings.receiverQueueTotal, 1, 10_000_000);
   requireWhole("messageBytesMax", settings.messageBytesMax, 1, 2 ** 30);
@@ -184,21 +201,34 @@ function check(settings: ConsumerSettings): void {
 }
 
 function selectionOf({ topic, topics, topicsPattern, ...rest }: ConsumerOptions): TopicSelection {
-  const given = [topic, topics, topicsPattern].filter((each) => each !== undefined);
-  if (given.length !== 1)
-    throw new ConfigError("a consumer needs one of topic, topics and topicsPattern");
+  const given = Object.entries({ topic, topics, topicsPattern }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (given.length !== 1) {
+    const found = given.map(([name]) => name).join(" and ") || "none";
+    throw new ConfigError(
+      `subscribe needs one of topic, topics and topicsPattern, and has ${found}; e.g. { topic: "orders", subscription: "shop" }`,
+    );
+  }
   const { namespace } = rest;
   if (topicsPattern !== undefined) {
     if (!(topicsPattern instanceof RegExp))
-      throw new ConfigError("topicsPattern must be a RegExp, such as /^orders-/");
+      throw new ConfigError(
+        `topicsPattern is ${shown(topicsPattern)}; use a RegExp, e.g. /^orders-/`,
+      );
     const { tenant, namespace: local } = parseNamespace(namespace ?? "public/default");
-    // With these flags a pattern would remember where it last matched.
+    // With the flags g and y a RegExp remembers where it last matched.
     const pattern = new RegExp(topicsPattern.source, topicsPattern.flags.replace(/[gy]/g, ""));
     return { kind: "pattern", namespace: `${tenant}/${local}`, pattern };
   }
-  if (namespace !== undefined) throw new ConfigError("namespace is for topicsPattern only");
+  if (namespace !== undefined)
+    throw new ConfigError(
+      'namespace is for topicsPattern; write the namespace into the topic, e.g. "tenant/namespace/orders"',
+    );
+  if (topics !== undefined && !Array.isArray(topics))
+    throw new ConfigError(`topics is ${shown(topics)}; use an array, e.g. ["orders", "returns"]`);
   const names = new Set((topics ?? [topic ?? ""]).map(fullTopicName));
   if (names.size === 0 || names.size > TOPICS_MAX)
-    throw new ConfigError(`topics has ${names.size}; it must have from 1 to ${TOPICS_MAX}`);
+    throw new ConfigError(`topics has ${names.size} names; use 1 to ${TOPICS_MAX}`);
   return { kind: "named", topics: [...names] };
 }

@@ -1,6 +1,6 @@
 import { ConfigError } from "@sluice/core";
-import { requireNumber } from "@sluice/core/internal";
 import { fullTopicName } from "../../topic-name.ts";
+import { requireSignalOptions, shown } from "../check/arguments.ts";
 import { ClosedError } from "../error/closed-error.ts";
 import type { Cluster } from "../lookup/cluster.ts";
 import { MessageId } from "../message/message-id.ts";
@@ -8,7 +8,7 @@ import { isIndividual } from "./consumer-options.ts";
 import type { ConsumerSettings } from "./consumer-options.ts";
 import { DeliveredMessage } from "./delivered-message.ts";
 import { deliveryOf } from "./delivery.ts";
-import { inGroups } from "../lookup/in-groups.ts";
+import { inGroups } from "../wait/in-groups.ts";
 import type { Message, MessageRef } from "./message.ts";
 import { Receivers } from "./receivers.ts";
 import type { TopicConsumer } from "./topic-consumer.ts";
@@ -19,11 +19,11 @@ export interface ReceiveOptions {
 }
 
 /**
- * Receives the messages of a subscription, from one topic or from many.
+ * Receives the messages of a subscription, from one topic or from several.
  *
- * Every message is delivered at least once: again if it was not acknowledged when the connection was
- * lost. An id alone is enough to acknowledge if it says which topic is meant: there is only one, or
- * the id is that of a partition.
+ * Delivery is at least once: a message that was not acknowledged when the connection was lost is
+ * delivered again. A `MessageId` alone can be acknowledged if the consumer has one topic, or if the id
+ * has a partition.
  */
 export class Consumer implements AsyncIterable<Message> {
   readonly subscription: string;
@@ -45,7 +45,7 @@ export class Consumer implements AsyncIterable<Message> {
     this.#receivers = new Receivers<Message>(() => this.#topics.take());
   }
 
-  /** Resolves once every topic is subscribed to. */
+  /** Resolves once all topics are subscribed. */
   static async open(
     cluster: Cluster,
     settings: ConsumerSettings,
@@ -56,31 +56,32 @@ export class Consumer implements AsyncIterable<Message> {
     return consumer;
   }
 
-  /** By their full names, each partition for itself. */
+  /** Full names; one per partition. */
   get topics(): readonly string[] {
     return this.#topics.all.map(({ topic }) => topic);
   }
 
-  /** Whether messages may come: of a failover subscription, those of a topic go to one consumer. */
+  /** Whether the broker sends messages to this consumer; a standby of a failover subscription is not active. */
   get isActive(): boolean {
     return this.#topics.all.some(({ isActive }) => isActive);
   }
 
-  /** Whether all topics were terminated and have been delivered to their ends. */
+  /** Whether all topics are terminated and delivered to the end. */
   get hasReachedEnd(): boolean {
     const { all } = this.#topics;
     return all.length > 0 && all.every(({ hasReachedEnd }) => hasReachedEnd);
   }
 
   /**
-   * The next message, whenever it comes. Rejects with an `UnreadableMessageError` instead of a
-   * message that cannot be read, and can be called again then.
+   * Waits for the next message. Rejects with an `UnreadableMessageError` for a message that cannot be
+   * decoded; the next call gets the next message.
    */
-  receive({ signal }: ReceiveOptions = {}): Promise<Message> {
-    return this.#receivers.receive(signal);
+  async receive(options: ReceiveOptions = {}): Promise<Message> {
+    requireSignalOptions("receive({ signal })", options);
+    return this.#receivers.receive(options.signal);
   }
 
-  /** Ends when the consumer is closed. Leaving the loop leaves the consumer open. */
+  /** Ends when the consumer is closed. Leaving the loop does not close the consumer. */
   [Symbol.asyncIterator](): AsyncIterator<Message, undefined> {
     const left = new AbortController();
     const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
@@ -101,72 +102,77 @@ export class Consumer implements AsyncIterable<Message> {
   }
 
   /**
-   * The message is done with. Resolves when this is noted and will be sent with others, within
-   * `ackGroupTimeMs`; with `ackReceipt`, when the broker has confirmed it. Without `batchIndexAck`
-   * the broker hears of a batch when all of it is done with, and only the last waits for it.
+   * Acknowledges a message. Resolves when the acknowledgement is queued; it is sent within
+   * `ackGroupTimeMs`. With `ackReceipt`, resolves when the broker has confirmed it. Without
+   * `batchIndexAck`, a batch is acknowledged when its last message is.
    */
   async ack(target: MessageRef | MessageId): Promise<void> {
-    const consumer = this.#of(target);
+    const consumer = this.#of("ack", target);
     if (target instanceof DeliveredMessage) return consumer.ack(target);
     const messageId = idOf(target);
     if (messageId.batchIndex >= 0 && !this.#canAckWithin(messageId))
-      throw new ConfigError("an id within a batch is acknowledged with batchIndexAck only");
+      throw new ConfigError(
+        `message id ${messageId.toString()} is within a batch; pass the message itself, or subscribe with batchIndexAck: true`,
+      );
     return consumer.ackIds([...chunkIdsOf(target), messageId]);
   }
 
-  /** This message and all of its topic before it are done with. Not for shared subscriptions. */
+  /** Acknowledges this message and all before it of the same topic. Not for shared and Key_Shared. */
   async ackCumulative(target: MessageRef | MessageId): Promise<void> {
     const { type } = this.#settings;
     if (isIndividual(type))
-      throw new ConfigError(`ackCumulative needs the type exclusive or failover, not ${type}`);
-    const consumer = this.#of(target);
+      throw new ConfigError(
+        `ackCumulative is not possible on a ${type} subscription; use ack, or the type exclusive or failover`,
+      );
+    const consumer = this.#of("ackCumulative", target);
     if (target instanceof DeliveredMessage) return consumer.ackCumulative(target);
     const messageId = idOf(target);
     if (messageId.batchIndex >= 0)
-      throw new ConfigError("ackCumulative of an id within a batch needs the message itself");
+      throw new ConfigError(
+        `message id ${messageId.toString()} is within a batch; pass the message itself to ackCumulative`,
+      );
     return consumer.ackCumulativeId(messageId);
   }
 
   /**
-   * The message could not be handled: it comes again after `nackRedeliveryDelayMs`, and with it its
-   * whole batch; of an exclusive or failover subscription, all that is not acknowledged.
+   * Asks for redelivery after `nackRedeliveryDelayMs`: of the message and the rest of its batch; on an
+   * exclusive or failover subscription, of all unacknowledged messages.
    */
   nack(target: MessageRef | MessageId): void {
-    const consumer = this.#of(target);
+    const consumer = this.#of("nack", target);
     if (target instanceof DeliveredMessage) consumer.nack(target.delivery);
     else consumer.nack(deliveryOf(idOf(target), chunkIdsOf(target)));
   }
 
-  /** Everything that is not acknowledged comes again, also what waits to be received. */
+  /** Asks for redelivery of all unacknowledged messages, including those not yet received. */
   redeliverUnacknowledged(): void {
     for (const consumer of this.#topics.all) consumer.redeliverUnacknowledged();
   }
 
   /**
-   * Goes on behind a message (with `startInclusive` at it), or at the first one published at or
-   * after an instant of the wall clock in milliseconds. The earliest, the latest and an instant are
-   * for all topics; a message is for its own.
+   * Moves the subscription behind a message (to it, with `startInclusive`), or to the first message
+   * published at or after a time in ms since 1970. `MessageId.earliest`, `MessageId.latest` and a time
+   * apply to all topics; a message applies to its own topic.
    */
-  async seek(
-    target: MessageRef | MessageId | number,
-    { signal }: ReceiveOptions = {},
-  ): Promise<void> {
-    if (typeof target === "number") requireNumber("seek", target, 0, Number.MAX_SAFE_INTEGER);
+  async seek(target: MessageRef | MessageId | number, options: ReceiveOptions = {}): Promise<void> {
+    requireSignalOptions("seek(target, { signal })", options);
+    if (typeof target === "number") requireSeekTime(target);
+    else requireMessageRef("seek", target, "or a time in ms since 1970");
     const consumers =
-      typeof target === "number" || isEnd(target) ? this.#topics.all : [this.#of(target)];
+      typeof target === "number" || isEnd(target) ? this.#topics.all : [this.#of("seek", target)];
     const place = typeof target === "number" ? target : idOf(target);
-    await inGroups(consumers, (consumer) => consumer.seek(place, signal));
+    await inGroups(consumers, (consumer) => consumer.seek(place, options.signal));
   }
 
-  /** Of the only topic, or of the one that is named. */
-  async getLastMessageId({
-    topic,
-    signal,
-  }: ReceiveOptions & { readonly topic?: string } = {}): Promise<MessageId> {
-    return this.#named(topic).getLastMessageId(signal);
+  /** The id of the last message of `topic`, which may be left out if there is only one. */
+  async getLastMessageId(
+    options: ReceiveOptions & { readonly topic?: string } = {},
+  ): Promise<MessageId> {
+    requireSignalOptions("getLastMessageId({ topic, signal })", options, ["signal", "topic"]);
+    return this.#named(options.topic).getLastMessageId(options.signal);
   }
 
-  /** Asks for no more; what is on its way still comes. */
+  /** Gives the broker no more permits; messages that were already permitted still come. */
   pause(): void {
     this.#topics.pause();
   }
@@ -175,16 +181,17 @@ export class Consumer implements AsyncIterable<Message> {
     this.#topics.resume();
   }
 
-  /** Ends the subscription with all that it remembers, and closes the consumer. */
-  async unsubscribe({ signal }: ReceiveOptions = {}): Promise<void> {
-    await inGroups(this.#topics.all, (consumer) => consumer.unsubscribe(signal));
+  /** Deletes the subscription with its cursor, and closes the consumer. */
+  async unsubscribe(options: ReceiveOptions = {}): Promise<void> {
+    requireSignalOptions("unsubscribe({ signal })", options);
+    await inGroups(this.#topics.all, (consumer) => consumer.unsubscribe(options.signal));
     await this.close();
   }
 
-  /** Sends the acknowledgements that wait, and takes leave of the brokers. */
+  /** Sends queued acknowledgements, then closes the consumer at its brokers. */
   close(): Promise<void> {
     if (this.#closing === undefined) {
-      this.#receivers.end(new ClosedError("the consumer is closed"));
+      this.#receivers.end(this.#closedError());
       this.#closing = this.#topics.close();
     }
     return this.#closing;
@@ -198,13 +205,20 @@ export class Consumer implements AsyncIterable<Message> {
     return this.#closing !== undefined;
   }
 
-  /** A batch's only message is the whole entry. */
+  #closedError(): ClosedError {
+    return new ClosedError(
+      `the consumer of subscription "${this.subscription}" is closed; subscribe again`,
+    );
+  }
+
+  /** The only message of a batch is the whole entry. */
   #canAckWithin({ batchSize }: MessageId): boolean {
     return batchSize === 1 || (this.#settings.batchIndexAck && batchSize > 0);
   }
 
-  #of(target: MessageRef | MessageId): TopicConsumer {
-    if (this.isClosed) throw new ClosedError("the consumer is closed");
+  #of(method: string, target: MessageRef | MessageId): TopicConsumer {
+    requireMessageRef(method, target);
+    if (this.isClosed) throw this.#closedError();
     if (!(target instanceof MessageId)) return this.#named(target.topic);
     const { all } = this.#topics;
     const found = all.filter(
@@ -213,7 +227,7 @@ export class Consumer implements AsyncIterable<Message> {
     const [only] = found;
     if (only !== undefined && found.length === 1) return only;
     throw new ConfigError(
-      `message ${target.toString()} may be of several topics; give its topic, too`,
+      `message id ${target.toString()} does not say which of the consumer's ${all.length} topics it is of; pass { topic, messageId }`,
     );
   }
 
@@ -223,8 +237,33 @@ export class Consumer implements AsyncIterable<Message> {
         ? this.#topics.only
         : (this.#topics.get(topic) ?? this.#topics.get(fullTopicName(topic)));
     if (found !== undefined) return found;
-    throw new ConfigError(`topic is ${topic ?? "missing"}; it must be one of the consumer's`);
+    const { all } = this.#topics;
+    throw new ConfigError(
+      `topic is ${shown(topic)}; use one of the consumer's ${all.length}: ${all
+        .slice(0, 3)
+        .map((each) => each.topic)
+        .join(", ")}${all.length > 3 ? ", …" : ""}`,
+    );
   }
+}
+
+/** Refuses a target that does not name a message. */
+function requireMessageRef(method: string, target: unknown, more = ""): void {
+  if (target instanceof MessageId || target instanceof DeliveredMessage) return;
+  const isObject = typeof target === "object" && target !== null;
+  const { topic, messageId } = isObject ? (target as Partial<MessageRef>) : {};
+  if (typeof topic === "string" && messageId instanceof MessageId) return;
+  const hint = target instanceof Date ? "; a Date is passed as date.getTime()" : "";
+  throw new ConfigError(
+    `the argument of ${method} is ${shown(target)}; pass a received message or a MessageId${more === "" ? "" : `, ${more}`}${hint}`,
+  );
+}
+
+function requireSeekTime(ms: number): void {
+  if (ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return;
+  throw new ConfigError(
+    `the argument of seek is ${ms}; use a time in ms since 1970, e.g. message.publishTimeMs`,
+  );
 }
 
 function idOf(target: MessageRef | MessageId): MessageId {

@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/core";
 
-/** Pulsar's numbers for what a consumer may find wrong with an entry. */
+/** Pulsar's `CommandAck.ValidationError`. */
 export const VALIDATION_ERROR = {
   uncompressedSizeCorruption: 0,
   decompressionError: 1,
@@ -10,7 +10,7 @@ export const VALIDATION_ERROR = {
 
 export type ValidationErrorName = keyof typeof VALIDATION_ERROR;
 
-/** An entry that is not what its producer sent. Its consumer gives it back with the reason. */
+/** An entry is not what its producer sent. It is acknowledged with the validation error. */
 export class CorruptEntryError extends SluiceError {
   override readonly name = "CorruptEntryError";
   readonly code = "PROTOCOL";

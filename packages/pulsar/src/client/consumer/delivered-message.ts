@@ -5,29 +5,32 @@ import { MessageId } from "../message/message-id.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Message } from "./message.ts";
 
-/** What all messages of an entry have in common. */
-export interface EntryFacts {
+/** What all messages of an entry share. */
+export interface EntryContext {
   readonly topic: string;
   readonly delivery: Delivery;
   readonly metadata: MessageMetadata;
   readonly redeliveryCount: number;
 }
 
-/** Where in its batch a message is, and what stands before it there. */
+/** The place of a message in its batch, and its metadata there. */
 export interface PlaceInBatch {
   readonly index: number;
   readonly metadata: SingleMessageMetadata;
 }
 
-/** A message with what it takes to acknowledge it. What few ask for is worked out when asked for. */
+/**
+ * A received message with what its acknowledgement needs. Rarely used properties are computed on
+ * demand.
+ */
 export class DeliveredMessage implements Message {
   readonly data: Buffer;
-  readonly #entry: EntryFacts;
+  readonly #entry: EntryContext;
   readonly #place: PlaceInBatch | undefined;
   #messageId: MessageId | undefined;
   #properties: Readonly<Record<string, string>> | undefined;
 
-  constructor(entry: EntryFacts, data: Buffer, place?: PlaceInBatch) {
+  constructor(entry: EntryContext, data: Buffer, place?: PlaceInBatch) {
     this.data = data;
     this.#entry = entry;
     this.#place = place;
@@ -37,7 +40,7 @@ export class DeliveredMessage implements Message {
     return this.#entry.delivery;
   }
 
-  /** Which of its entry's messages it is. */
+  /** Index within the entry; 0 outside of a batch. */
   get index(): number {
     return this.#place?.index ?? 0;
   }
@@ -89,7 +92,7 @@ export class DeliveredMessage implements Message {
 
   get eventTimeMs(): number | undefined {
     const { eventTime } = this.#own;
-    // Pulsar's clients write 0 for none.
+    // Pulsar's clients write 0 for no event time.
     return eventTime === undefined || eventTime === 0n ? undefined : Number(eventTime);
   }
 
@@ -101,13 +104,13 @@ export class DeliveredMessage implements Message {
     return viewOf(this.#entry.metadata.schemaVersion);
   }
 
-  /** In a batch each message has metadata of its own for what can differ. */
+  /** A batched message has its own metadata for the fields that can differ. */
   get #own(): MessageMetadata | SingleMessageMetadata {
     return this.#place?.metadata ?? this.#entry.metadata;
   }
 }
 
-/** Without an index it is that of the whole entry. */
+/** Without an index, the id of the whole entry. */
 function idWithin({ id, unacked }: Delivery, index: number | undefined): MessageId {
   if (index === undefined) return MessageId.of(id);
   return MessageId.of(id, { batchIndex: index, batchSize: unacked.size });

@@ -3,14 +3,14 @@ import type { MessageId } from "../message/message-id.ts";
 import { UnackedSet } from "./unacked-set.ts";
 
 /**
- * An entry that a broker delivered, as its acknowledgements see it. All messages of a batch share
- * one; a message that came in chunks has one for all its entries.
+ * A delivered entry for the bookkeeping of acknowledgements. All messages of a batch share one; a
+ * chunked message has one for all its entries.
  */
 export interface Delivery {
-  /** Names the entry within its topic. */
+  /** `ledger:entry`, unique within the topic. */
   readonly key: string;
   readonly id: MessageIdData;
-  /** If it came in chunks: the entries before it. They are acknowledged with it. */
+  /** The entries before the last chunk. They are acknowledged with it. */
   readonly chunkIds: readonly MessageIdData[];
   readonly unacked: UnackedSet;
 }
@@ -19,12 +19,12 @@ export function entryKey({ ledgerId, entryId }: MessageIdData): string {
   return `${ledgerId}:${entryId}`;
 }
 
-/** The entry alone: no batch, no acknowledgements. */
+/** The id of the entry, without batch index and ack set. */
 export function entryIdOf({ ledgerId, entryId, partition }: MessageIdData): MessageIdData {
   return { ledgerId, entryId, partition };
 }
 
-/** Of an entry of which only an id is known, and perhaps the chunks before it. */
+/** For an entry of which only the id is known, and perhaps the ids of its earlier chunks. */
 export function deliveryOf(messageId: MessageId, chunkIds: readonly MessageId[] = []): Delivery {
   const id = entryIdOf(messageId.toData());
   return {

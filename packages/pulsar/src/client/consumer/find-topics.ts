@@ -5,9 +5,9 @@ import { TOPICS_MODE } from "../../wire/constants.ts";
 import type { Cluster } from "../lookup/cluster.ts";
 import { TOPICS_MAX } from "./consumer-options.ts";
 import type { TopicSelection } from "./consumer-options.ts";
-import { inGroups } from "../lookup/in-groups.ts";
+import { inGroups } from "../wait/in-groups.ts";
 
-/** A topic as what it is asked about, and what it consists of: its partitions, or itself alone. */
+/** The topics to subscribe to: every partition of a partitioned topic, or the topic itself. */
 export async function findTopics(
   cluster: Cluster,
   selection: TopicSelection,
@@ -54,12 +54,12 @@ async function topicsLike(
   );
   return topics.filter((topic) => {
     const localName = nameOf(topic)?.localName;
-    // Pulsar keeps its own books in topics that begin like this.
+    // Pulsar's system topics begin with two underscores.
     return localName !== undefined && !localName.startsWith("__") && pattern.test(localName);
   });
 }
 
-/** Undefined for a name that we could not ask for: some are older than the rules for names. */
+/** Undefined for names that Pulsar no longer accepts; old clusters may have some. */
 function nameOf(topic: string): TopicName | undefined {
   try {
     return parseTopicName(topic);

@@ -13,13 +13,16 @@ import { UnreadableMessageError } from "./unreadable-message-error.ts";
 export interface InboxOptions {
   readonly queueSize: number;
   readonly rules: EntryRules;
-  /** The broker may send so many messages more. Called with 0 never. */
+  /** Gives the broker more permits, at least 1. */
   readonly onFlow: (permits: number) => void;
-  /** An entry is not what its producer sent; it is dropped. */
+  /** A corrupt entry was dropped. */
   readonly onCorrupt: (id: MessageIdData, error: CorruptEntryError) => void;
 }
 
-/** From the frames of one topic to its messages, with the permits that keep their number bounded. */
+/**
+ * Turns the MESSAGE frames of one topic into messages, and grants the permits that bound their
+ * number.
+ */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #queue: ReceiveQueue<Received>;
@@ -38,7 +41,7 @@ export class Inbox {
     return this.#queue.queued;
   }
 
-  /** Takes a MESSAGE in. `ProtocolError` if the broker does not keep to its permits. */
+  /** Throws a `ProtocolError` if the broker ignores its permits. */
   add(command: CommandMessage, bytes: Buffer): void {
     try {
       const raw = readRawEntry(command, bytes);
@@ -52,7 +55,7 @@ export class Inbox {
     this.#flow();
   }
 
-  /** A MESSAGE of before a seek or a redelivery: it was sent for a permit all the same. */
+  /** A MESSAGE from before a seek or redelivery. It used permits all the same. */
   drop(command: CommandMessage, bytes: Buffer): void {
     this.#queue.skip(this.#permitsOf(command, bytes));
     this.#flow();
@@ -64,14 +67,14 @@ export class Inbox {
     return received;
   }
 
-  /** Attached anew: the broker knows nothing of the permits before, and sends all again. */
+  /** Attached again: the broker has no permits and redelivers everything. */
   restart(): void {
     this.#queue.reset();
     this.#chunks.clear();
     this.#flow();
   }
 
-  /** All that waits here will come again on the same connection. */
+  /** The broker redelivers all queued messages on the same connection. */
   clear(): void {
     this.#queue.clear();
     this.#chunks.clear();
@@ -129,7 +132,7 @@ export class Inbox {
   }
 }
 
-/** An entry with one thing in it. */
+/** An entry with one item. */
 function once(item: Received): QueuedEntry<Received> {
   let left: Received | undefined = item;
   return {

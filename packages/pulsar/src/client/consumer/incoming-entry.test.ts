@@ -56,7 +56,7 @@ function batchOf(
 
 const abc = [{ text: "a" }, { text: "b" }, { text: "c" }];
 
-test("a message says all that its producer said", () => {
+test("a message has all fields that its producer set", () => {
   const bytes = encodeEntry(
     {
       ...METADATA,
@@ -88,7 +88,7 @@ test("a message says all that its producer said", () => {
 });
 
 describe("a batch", () => {
-  test("has its messages in order, each with what is its own", () => {
+  test("has its messages in order, each with its own metadata", () => {
     const parts = [
       { text: "a", partitionKey: "k", sequenceId: 70n },
       { text: "", nullValue: true, eventTime: 5n },
@@ -99,7 +99,7 @@ describe("a batch", () => {
     expect(second?.messageId).toMatchObject({ batchIndex: 1, batchSize: 2 });
   });
 
-  test("gives only what the broker says is left of it, and counts for no more", () => {
+  test("hands out only the messages of the broker's ack set, and counts only those", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 130 }), fc.array(fc.nat(129)), (size, acked) => {
         const left = new UnackedSet(size);
@@ -116,7 +116,7 @@ describe("a batch", () => {
     );
   });
 
-  test("leaves out what is passed or compacted, and says so", () => {
+  test("skips compacted messages and those before the start position, and reports them", () => {
     const parts = [{ text: "a" }, { text: "b", compactedOut: true }, { text: "c" }];
     const skipped: number[] = [];
     const rules = {
@@ -129,7 +129,7 @@ describe("a batch", () => {
     expect(skipped).toEqual([0, 1]);
   });
 
-  test("comes compressed", () => {
+  test("may be compressed", () => {
     expect(texts(entryOf(batchOf(abc, { compression: 2 })))).toEqual(["a", "b", "c"]);
   });
 });
@@ -145,7 +145,7 @@ const reasonOf = (run: () => unknown): string => {
 };
 
 describe("a corrupt entry", () => {
-  test("is found by its checksum, whichever of its bytes is another", () => {
+  test("is found by its checksum, for any changed byte", () => {
     const intact = batchOf(abc);
     for (const at of intact.keys()) {
       const bytes = Buffer.from(intact);
@@ -154,18 +154,18 @@ describe("a corrupt entry", () => {
     }
   });
 
-  test("has a batch shorter than it says", () => {
+  test("may have fewer messages than it says", () => {
     const bytes = batchOf(abc, { numMessagesInBatch: 4 });
     expect(reasonOf(() => all(entryOf(bytes)))).toBe("batchDeSerializeError");
   });
 
-  test("claims more messages than its bytes can be", () => {
+  test("may claim more messages than its bytes can hold", () => {
     const bytes = batchOf(abc, { numMessagesInBatch: 2 ** 31 - 1 });
     expect(reasonOf(() => entryOf(bytes))).toBe("batchDeSerializeError");
   });
 });
 
-describe("a message that cannot be read", () => {
+describe("a message that cannot be decoded", () => {
   test.each([
     ["is encrypted", { encryptionKeys: [{ key: "k", value: Buffer.from("v") }] }],
     ["has 10001 bytes; 10000 are allowed", { compression: 2, uncompressedSize: 10_001 }],

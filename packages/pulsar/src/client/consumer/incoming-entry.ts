@@ -11,44 +11,46 @@ import { MessageId } from "../message/message-id.ts";
 import { CorruptEntryError } from "./corrupt-entry-error.ts";
 import type { ValidationErrorName } from "./corrupt-entry-error.ts";
 import { DeliveredMessage } from "./delivered-message.ts";
-import type { EntryFacts } from "./delivered-message.ts";
+import type { EntryContext } from "./delivered-message.ts";
 import { entryIdOf, entryKey } from "./delivery.ts";
 import type { Delivery } from "./delivery.ts";
 import type { QueuedEntry } from "./receive-queue.ts";
 import { UnackedSet } from "./unacked-set.ts";
 import { UnreadableMessageError } from "./unreadable-message-error.ts";
 
-/** What an application gets for one call of `receive`: a message, or why there is none. */
+/** The result of one call of `receive`: a message, or the error that replaces it. */
 export type Received = DeliveredMessage | UnreadableMessageError;
 
-/** What the entries of one consumer have in common. */
+/** What the entries of one consumer share. */
 export interface EntryRules {
   readonly topic: string;
-  /** The largest message, uncompressed and put together. */
+  /** Bytes of the largest message, decompressed and assembled. */
   readonly messageBytesMax: number;
-  /** Whether a message lies before where the consumer was told to start. */
+  /** Whether a message lies before the start position. */
   readonly isPassed: (delivery: Delivery, batchIndex: number | undefined) => boolean;
-  /** A message is not handed out: it is passed, or compaction has taken it out of its batch. */
+  /**
+   * A message is not handed out: it lies before the start position, or was removed by compaction.
+   */
   readonly onSkipped: (delivery: Delivery, index: number) => void;
 }
 
-/** What a frame brought, checked but not opened. */
+/** A MESSAGE frame, verified but not decompressed. */
 export interface RawEntry {
   readonly id: MessageIdData;
   readonly metadata: MessageMetadata;
   readonly payload: Buffer;
   readonly redeliveryCount: number;
-  /** Of a batch: what the broker says is left of it; empty if all is. */
+  /** For a batch: the broker's ack set, the messages not yet acknowledged; empty if that is all. */
   readonly ackSet: readonly bigint[];
 }
 
-/** A batched message is at least two lengths, its own and that of its metadata, and one field. */
+/** Bytes of the smallest batched message: two lengths and one metadata field. */
 const BATCHED_BYTES_MIN = 6;
 
-/** More than clients put into a batch: a number beyond it is damaged itself. */
+/** Messages that a corrupt batch may claim: more than clients put into one. */
 const CLAIMED_MAX = 100_000;
 
-/** Reads a MESSAGE up to its payload; a `CorruptEntryError` if it was changed on its way. */
+/** Decodes a MESSAGE up to its payload. Throws a `CorruptEntryError` if its checksum is wrong. */
 export function readRawEntry(command: CommandMessage, bytes: Buffer): RawEntry {
   const entry = orCorrupt("checksumMismatch", () => splitEntry(bytes));
   if (!isIntact(entry)) throw new CorruptEntryError("checksumMismatch");
@@ -62,8 +64,8 @@ export function readRawEntry(command: CommandMessage, bytes: Buffer): RawEntry {
 }
 
 /**
- * What a broker will have counted a corrupt entry as: its permits must come back, or a few such
- * batches would use up all that there are. 1 if not even that can be read.
+ * The permits that the broker counted for a corrupt entry. They must be granted again, or a few
+ * corrupt batches would use up all permits. 1 if the number cannot be decoded.
  */
 export function claimedMessages(bytes: Buffer): number {
   try {
@@ -75,16 +77,19 @@ export function claimedMessages(bytes: Buffer): number {
   }
 }
 
-/** An entry in the queue. It is uncompressed, and its batch taken apart, when its turn comes. */
+/**
+ * An entry in the receive queue. It is decompressed, and its batch split, when its first message is
+ * taken.
+ */
 export class IncomingEntry implements QueuedEntry<Received> {
   readonly delivery: Delivery;
   readonly #rules: EntryRules;
-  readonly #facts: EntryFacts;
+  readonly #context: EntryContext;
   readonly #payload: Buffer;
   readonly #batchSize: number | undefined;
   #messages: Iterator<Received, undefined> | undefined;
 
-  /** `chunkIds`: the entries before it that are part of it. */
+  /** `chunkIds`: the entries of its earlier chunks. */
   constructor(rules: EntryRules, raw: RawEntry, chunkIds: readonly MessageIdData[] = []) {
     const { id, metadata, payload, redeliveryCount, ackSet } = raw;
     this.#batchSize = batchSizeOf(raw, rules.messageBytesMax);
@@ -92,12 +97,12 @@ export class IncomingEntry implements QueuedEntry<Received> {
     const unacked = new UnackedSet(this.#batchSize ?? 1, isBatch ? ackSet : []);
     this.delivery = { key: entryKey(id), id, chunkIds, unacked };
     this.#rules = rules;
-    this.#facts = { topic: rules.topic, delivery: this.delivery, metadata, redeliveryCount };
+    this.#context = { topic: rules.topic, delivery: this.delivery, metadata, redeliveryCount };
     this.#payload = payload;
     this.permits = unacked.count;
   }
 
-  /** The broker does not count what is acknowledged. */
+  /** The broker does not count messages that are acknowledged. */
   readonly permits: number;
 
   next(): Received | undefined {
@@ -116,7 +121,7 @@ export class IncomingEntry implements QueuedEntry<Received> {
   *#single(payload: Buffer): Generator<Received, undefined> {
     const { isPassed, onSkipped } = this.#rules;
     if (isPassed(this.delivery, undefined)) onSkipped(this.delivery, 0);
-    else yield new DeliveredMessage(this.#facts, payload);
+    else yield new DeliveredMessage(this.#context, payload);
   }
 
   *#batch(payload: Buffer, size: number): Generator<Received, undefined> {
@@ -128,12 +133,12 @@ export class IncomingEntry implements QueuedEntry<Received> {
       const { metadata } = part;
       if (metadata.compactedOut === true || this.#rules.isPassed(this.delivery, index))
         this.#rules.onSkipped(this.delivery, index);
-      else yield new DeliveredMessage(this.#facts, bufferOf(part.payload), { index, metadata });
+      else yield new DeliveredMessage(this.#context, bufferOf(part.payload), { index, metadata });
     }
   }
 
   #readablePayload(): Buffer | UnreadableMessageError {
-    const { compression = 0, uncompressedSize = 0, encryptionKeys = [] } = this.#facts.metadata;
+    const { compression = 0, uncompressedSize = 0, encryptionKeys = [] } = this.#context.metadata;
     if (encryptionKeys.length > 0) return this.#unreadable("is encrypted");
     if (compression === 0) return this.#payload;
     const { messageBytesMax } = this.#rules;
@@ -143,7 +148,7 @@ export class IncomingEntry implements QueuedEntry<Received> {
       const { codec } = compressionOfWire(compression);
       return bufferOf(codec.decompress(this.#payload, uncompressedSize));
     } catch (error) {
-      // It came as it was sent, so that another client may be able to read it.
+      // The checksum is right, so another client may be able to decompress it.
       return this.#unreadable("cannot be uncompressed", error);
     }
   }
@@ -156,7 +161,7 @@ export class IncomingEntry implements QueuedEntry<Received> {
   }
 }
 
-/** Undefined for a message that is in no batch. */
+/** Undefined for an entry without a batch. */
 function batchSizeOf({ metadata, payload }: RawEntry, messageBytesMax: number): number | undefined {
   const { numMessagesInBatch: size, compression = 0, uncompressedSize = 0 } = metadata;
   if (size === undefined) return undefined;

@@ -1,34 +1,36 @@
 import type { MessageId } from "../message/message-id.ts";
 
-/** A message, or what names one: an `UnreadableMessageError` does. */
+/** Names a message: a `Message` does, and so does an `UnreadableMessageError`. */
 export interface MessageRef {
   readonly topic: string;
   readonly messageId: MessageId;
-  /** If it came in chunks: the entries before its last, which are acknowledged with it. */
+  /** For a chunked message: the entries before the last chunk, which are acknowledged with it. */
   readonly chunkIds?: readonly MessageId[] | undefined;
 }
 
-/** A message as a consumer receives it. Its bytes are a view of all that came with it. */
+/**
+ * A received message. `data` is a view of the frame, which stays in memory as long as the message.
+ */
 export interface Message {
   readonly messageId: MessageId;
-  /** With the partition, if it has one. */
+  /** The full name, with the partition if there is one. */
   readonly topic: string;
   /** Empty if the value is null. */
   readonly data: Buffer;
-  /** Whether the value is null, which for a compacted topic deletes its key. */
+  /** Whether the value is null; compaction then removes the key. */
   readonly isNull: boolean;
   readonly key: string | undefined;
-  /** What the key's text stands for, if it was bytes. */
+  /** The key as bytes: decoded from base64 if the producer gave bytes. */
   readonly keyBytes: Buffer | undefined;
   readonly orderingKey: Buffer | undefined;
   readonly properties: Readonly<Record<string, string>>;
   readonly producerName: string;
   readonly sequenceId: bigint;
-  /** When its producer sent it, by that producer's wall clock. */
+  /** By the producer's wall clock, in ms since 1970. */
   readonly publishTimeMs: number;
-  /** When what it tells happened, if its producer said so. */
+  /** The application's event time in ms since 1970, if the producer set one. */
   readonly eventTimeMs: number | undefined;
-  /** How often it was delivered before, as far as the broker remembers. */
+  /** Deliveries before this one, as counted by the broker. */
   readonly redeliveryCount: number;
   readonly schemaVersion: Buffer | undefined;
 }

@@ -3,7 +3,7 @@ import { consumerSettingsOf } from "./consumer-options.ts";
 import type { ConsumerOptions } from "./consumer-options.ts";
 import { Consumer } from "./consumer.ts";
 
-/** Subscribes; resolves once the brokers of all topics have agreed. */
+/** Resolves once all topics are subscribed. */
 export async function openConsumer(
   cluster: Cluster,
   options: ConsumerOptions,

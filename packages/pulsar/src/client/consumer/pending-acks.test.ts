@@ -43,7 +43,7 @@ describe("without batch indexes", () => {
     expect(takeAll(pending)).toEqual(["<=3"]);
   });
 
-  test("before the first entry of a ledger there is nothing to name", () => {
+  test("before the first entry of a ledger there is no id to acknowledge", () => {
     const pending = new PendingAcks({ batchIndexAck: false });
     expect(pending.ackCumulative(deliveryOf(0, 2), 0)).toBe(false);
     expect(pending.size).toBe(0);
@@ -51,7 +51,7 @@ describe("without batch indexes", () => {
 });
 
 describe("with batch indexes", () => {
-  test("what is left of a batch is told as it is when it is sent", () => {
+  test("the ack set of a batch is that of the time of sending", () => {
     const pending = new PendingAcks({ batchIndexAck: true });
     const batch = deliveryOf(3, 4);
     pending.ack(batch, 0);
@@ -63,7 +63,7 @@ describe("with batch indexes", () => {
     expect(takeAll(pending)).toEqual(["3"]);
   });
 
-  test("an id alone names one message, and the others are left", () => {
+  test("an id acknowledges one message of a batch", () => {
     const pending = new PendingAcks({ batchIndexAck: true });
     pending.ackBatchIndex({ ledgerId: 7n, entryId: 3n }, 1, 3);
     pending.ackBatchIndex({ ledgerId: 7n, entryId: 3n }, 0, 3);
@@ -71,7 +71,7 @@ describe("with batch indexes", () => {
   });
 });
 
-test("saying it twice says it once", () => {
+test("a repeated acknowledgement is sent once", () => {
   const pending = new PendingAcks({ batchIndexAck: false });
   const single = deliveryOf(3);
   expect(pending.ack(single, 0)).toBe(true);
@@ -79,13 +79,13 @@ test("saying it twice says it once", () => {
   expect(takeAll(pending)).toEqual(["3"]);
 });
 
-test("the chunks of a message go with it", () => {
+test("the chunks of a message are acknowledged with it", () => {
   const pending = new PendingAcks({ batchIndexAck: false });
   pending.ack(deliveryOf(5, 1, [2, 4]), 0);
   expect(takeAll(pending)).toEqual(["5", "2", "4"]);
 });
 
-test("what a cumulative acknowledgement covers is not said again", () => {
+test("entries that a cumulative acknowledgement covers are not sent again", () => {
   const pending = new PendingAcks({ batchIndexAck: false });
   for (const entry of [1, 5, 3]) pending.ack(deliveryOf(entry), 0);
   pending.ackCumulative(deliveryOf(3), 0);
@@ -94,7 +94,7 @@ test("what a cumulative acknowledgement covers is not said again", () => {
   expect(takeAll(pending)).toEqual(["<=3", "5"]);
 });
 
-test("a subscription that was moved back hears everything anew", () => {
+test("after a seek, earlier entries can be acknowledged again", () => {
   const pending = new PendingAcks({ batchIndexAck: false });
   pending.ackCumulative(deliveryOf(9), 0);
   pending.clear();
@@ -102,7 +102,7 @@ test("a subscription that was moved back hears everything anew", () => {
   expect(takeAll(pending)).toEqual(["2"]);
 });
 
-test("however acknowledgements are grouped, lost and sent again, the broker knows the same", () => {
+test("for any grouping, loss and resend the broker has the same acknowledgements", () => {
   const sizes = [1, 3, 1, 70, 2];
   const step = fc.oneof(
     fc.record({ entry: fc.nat(sizes.length - 1), index: fc.nat(69), isCumulative: fc.boolean() }),
@@ -156,7 +156,7 @@ test("however acknowledgements are grouped, lost and sent again, the broker know
   );
 });
 
-test("to another connection all is said again that the last one may not have heard", () => {
+test("a new connection gets all acknowledgements that may have been lost", () => {
   const pending = new PendingAcks({ batchIndexAck: false });
   pending.ackCumulative(deliveryOf(9), 0);
   expect(takeAll(pending)).toEqual(["<=9"]);

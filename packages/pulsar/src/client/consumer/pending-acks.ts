@@ -5,52 +5,52 @@ import { UnackedSet } from "./unacked-set.ts";
 
 export interface PendingAcksOptions {
   /**
-   * Whether the broker is told of single messages of a batch. If not, it hears of an entry when all
-   * of its messages are acknowledged.
+   * Whether single messages of a batch are acknowledged. If not, an entry is acknowledged once all
+   * its messages are.
    */
   readonly batchIndexAck: boolean;
 }
 
-/** An entry that the broker is to be told of. */
+/** An entry to acknowledge. */
 export interface PendingEntry {
   readonly id: MessageIdData;
-  /** What is left of a batch; undefined if the whole entry is acknowledged. */
+  /** The unacknowledged rest of a batch; undefined if the whole entry is acknowledged. */
   readonly unacked: UnackedSet | undefined;
 }
 
-/** What goes to the broker at once. */
+/** The acknowledgements of one ACK, or of one cumulative and one individual ACK. */
 export interface AckGroup {
-  /** Up to and with this one; sent before the others. */
+  /** Everything up to and including this entry; sent before the others. */
   readonly cumulative: PendingEntry | undefined;
   readonly individual: readonly PendingEntry[];
 }
 
-/** An entry as an ACK names it. */
+/** The id of an entry as ACK has it. */
 export function ackIdOf({ id, unacked }: PendingEntry): MessageIdData {
   return unacked === undefined ? id : { ...id, ackSet: unacked.toAckSet() };
 }
 
 /**
- * Acknowledgements that the broker has not been told of. Saying one twice changes nothing, and what
- * a cumulative one covers is not said singly.
+ * Acknowledgements that were not sent yet. A repeated one changes nothing, and entries that a
+ * cumulative one covers are not sent individually.
  */
 export class PendingAcks {
   readonly #batchIndexAck: boolean;
   #entries = new Map<string, PendingEntry>();
   #cumulative: PendingEntry | undefined;
-  /** Up to where this connection's broker has been told; behind it nothing is said again. */
+  /** The last cumulative acknowledgement on this connection; nothing before it is sent again. */
   #cumulated: MessageIdData | undefined;
 
   constructor({ batchIndexAck }: PendingAcksOptions) {
     this.#batchIndexAck = batchIndexAck;
   }
 
-  /** Ids that wait to be sent. */
+  /** Ids to send. */
   get size(): number {
     return this.#entries.size + (this.#cumulative === undefined ? 0 : 1);
   }
 
-  /** Answers whether there is something new to tell the broker. */
+  /** Answers whether there is a new id to send. */
   ack({ key, id, chunkIds, unacked }: Delivery, index: number): boolean {
     if (!unacked.remove(index)) return false;
     if (unacked.count > 0 && !this.#batchIndexAck) return false;
@@ -59,12 +59,15 @@ export class PendingAcks {
     return true;
   }
 
-  /** A whole entry that no delivery is known of. */
+  /** Acknowledges a whole entry whose delivery is not known. */
   ackEntry(id: MessageIdData): void {
     this.#add(entryKey(id), { id: entryIdOf(id), unacked: undefined });
   }
 
-  /** One message of a batch that no delivery is known of: the broker has to know the others. */
+  /**
+   * Acknowledges one message of a batch whose delivery is not known: the broker has the rest of the
+   * ack set.
+   */
   ackBatchIndex(id: MessageIdData, index: number, batchSize: number): void {
     const key = entryKey(id);
     const known = this.#entries.get(key);
@@ -74,22 +77,25 @@ export class PendingAcks {
     this.#add(key, { id: entryIdOf(id), unacked: unacked.count > 0 ? unacked : undefined });
   }
 
-  /** Everything up to and with this message. Answers whether there is something new to tell. */
+  /**
+   * Acknowledges everything up to and including this message. Answers whether there is a new id to
+   * send.
+   */
   ackCumulative({ id, unacked }: Delivery, index: number): boolean {
     unacked.removeThrough(index);
     if (unacked.count === 0) return this.#raise({ id, unacked: undefined });
     if (this.#batchIndexAck) return this.#raise({ id, unacked });
-    // Without batch indexes only what lies before the batch can be said.
+    // Without batch index acknowledgement, only the entries before the batch can be acknowledged.
     if (id.entryId === 0n) return false;
     return this.#raise({ id: { ...id, entryId: id.entryId - 1n }, unacked: undefined });
   }
 
-  /** Everything up to and with this entry. */
+  /** Acknowledges everything up to and including this entry. */
   ackCumulativeEntry(id: MessageIdData): boolean {
     return this.#raise({ id: entryIdOf(id), unacked: undefined });
   }
 
-  /** The oldest, at most `countMax` of them; they are pending no more. */
+  /** Removes and returns the oldest ids, at most `countMax`, and the cumulative one. */
   take(countMax: number): AckGroup {
     const individual: PendingEntry[] = [];
     for (const [key, entry] of this.#entries) {
@@ -102,22 +108,22 @@ export class PendingAcks {
     return { cumulative, individual };
   }
 
-  /** A group that did not arrive, or may not have: it is pending again. */
+  /** Adds a group again that may not have arrived. */
   restore({ cumulative, individual }: AckGroup): void {
     for (const entry of individual) {
       const key = entryKey(entry.id);
-      // What came since knows more.
+      // An acknowledgement that came since covers more of the batch.
       if (!this.#entries.has(key)) this.#add(key, entry);
     }
     this.#cumulative ??= cumulative;
   }
 
-  /** The connection is another: what the last one was told may never have arrived. */
+  /** A new connection: acknowledgements on the last one may not have arrived. */
   restart(): void {
     this.#cumulated = this.#cumulative?.id;
   }
 
-  /** The consumer moved: what lies behind may be acknowledged once more. */
+  /** A seek moved the subscription: earlier entries may be acknowledged again. */
   clear(): void {
     this.#entries = new Map();
     this.#cumulative = undefined;
@@ -141,7 +147,7 @@ export class PendingAcks {
   }
 }
 
-/** Entries of one topic, in the order in which they are stored. */
+/** Compares entries of one topic by their position. */
 function compare(one: MessageIdData, other: MessageIdData): number {
   if (one.ledgerId !== other.ledgerId) return one.ledgerId < other.ledgerId ? -1 : 1;
   if (one.entryId !== other.entryId) return one.entryId < other.entryId ? -1 : 1;

@@ -11,7 +11,7 @@ const entryOf = (items: readonly number[], permits = items.length): QueuedEntry<
 const queueOf = (size: number): ReceiveQueue<number> =>
   new ReceiveQueue({ size, onCorrupt: () => expect.unreachable() });
 
-test("all permits are given at first, then halves as messages are taken", () => {
+test("all permits are granted at first, then halves as messages are taken", () => {
   const queue = queueOf(4);
   expect(queue.takeFreed()).toBe(4);
   queue.add(entryOf([1, 2, 3]));
@@ -21,7 +21,7 @@ test("all permits are given at first, then halves as messages are taken", () => 
   expect(queue.takeFreed()).toBe(2);
 });
 
-test("nothing is lost, reordered or doubled, and permits are never minted", () => {
+test("no message is lost, reordered or doubled, and granted + queued + freed stays constant", () => {
   const step = fc.oneof(
     fc.record({ send: fc.integer({ min: 1, max: 7 }), missing: fc.nat(3) }),
     fc.record({ take: fc.integer({ min: 1, max: 9 }) }),
@@ -83,7 +83,7 @@ test("a queue that is always emptied is always filled again", () => {
   );
 });
 
-test("while it is paused nothing is asked for, and then all at once", () => {
+test("a paused queue grants nothing, and everything when it resumes", () => {
   const queue = queueOf(4);
   expect(queue.takeFreed()).toBe(4);
   queue.add(entryOf([1, 2, 3, 4]));
@@ -94,7 +94,7 @@ test("while it is paused nothing is asked for, and then all at once", () => {
   expect(queue.takeFreed()).toBe(3);
 });
 
-test("an entry that breaks off gives its permits back and the next one follows", () => {
+test("a corrupt entry frees its permits, and the next one follows", () => {
   const corrupt: unknown[] = [];
   const queue = new ReceiveQueue<number>({
     size: 4,
@@ -117,7 +117,7 @@ test("an entry that breaks off gives its permits back and the next one follows",
   expect(queue.takeFreed()).toBe(4);
 });
 
-test("what is dropped frees its permits, and what was on its way still counts", () => {
+test("dropped messages free their permits, and those on their way still count", () => {
   const queue = queueOf(10);
   queue.takeFreed();
   queue.add(entryOf([1, 2, 3]));
@@ -131,7 +131,7 @@ test("what is dropped frees its permits, and what was on its way still counts", 
   expect(queue.granted + queue.queued).toBe(10);
 });
 
-test("a broker that ignores its permits is found out", () => {
+test("a broker that ignores its permits is a protocol error", () => {
   const queue = queueOf(1);
   queue.takeFreed();
   expect(() => {
@@ -140,7 +140,7 @@ test("a broker that ignores its permits is found out", () => {
   expect(queue.queued).toBeLessThanOrEqual(1_001);
 });
 
-test("a broker that sends what counts as nothing, without end, is found out", () => {
+test("a broker that sends entries of 0 messages without end is a protocol error", () => {
   const queue = queueOf(1);
   queue.takeFreed();
   expect(() => {

@@ -1,43 +1,46 @@
 import { Fifo, requireWhole } from "@sluice/core/internal";
 import { ProtocolError } from "../../wire/protocol-error.ts";
 
-/** What came in one frame: a few messages, made one at a time as they are asked for. */
+/** The messages of one frame, decoded one at a time on demand. */
 export interface QueuedEntry<T> {
-  /** What the broker counts it as. */
+  /** The permits that the broker counts for it. */
   readonly permits: number;
-  /** The next message; nothing after the last. Whatever it throws makes the rest unreadable. */
+  /**
+   * The next message; undefined after the last. An error makes the rest of the entry unreadable.
+   */
   next(): T | undefined;
 }
 
 export interface ReceiveQueueOptions<T> {
-  /** Permits that the broker gets: so many messages may be queued or on their way. */
+  /** Permits of the broker: messages that are queued or on their way. */
   readonly size: number;
-  /** An entry turned out to be unreadable when it was opened. It is dropped. */
+  /** An entry turned out to be corrupt when it was decoded, and is dropped. */
   readonly onCorrupt: (entry: QueuedEntry<T>, error: unknown) => void;
 }
 
 /**
- * A broker that counts in entries may send 100 of them for the last permit. Whoever sends many more
- * than that does not count at all.
+ * Entries beyond the permits before the broker counts as broken. A broker that counts entries
+ * instead of messages may send 100 for the last permit.
  */
 const UNASKED_ENTRIES_MAX = 1_000;
 
 /**
- * What has come and is not taken, and the permits that ask for more.
+ * The received messages that were not taken yet, and the permits that ask for more.
  *
- * Permits count messages: granted + queued + freed = `size` at all times, where *granted* is what
- * the broker may still send (below zero if its last entry was larger than that) and *freed* is what
- * has been taken since it was last told. It is told by halves of `size`, so what nobody takes is not
- * asked for. A broker that keeps to its permits makes the queue hold less than `size` and one entry.
+ * Permits count messages: granted + queued + freed = `size` at all times. *Granted* is what the
+ * broker may still send (negative if its last entry had more messages), *freed* is what was taken
+ * since the last FLOW. FLOW is sent for at least half of `size` at a time, so messages that are not
+ * taken are not asked for. A correct broker never makes the queue hold more than `size` and one
+ * entry.
  *
- * Entries stay as they came until their turn: a compressed batch costs its bytes, not its messages.
+ * Entries are not decoded until their turn: a compressed batch costs its bytes, not its messages.
  */
 export class ReceiveQueue<T> {
   readonly #size: number;
   readonly #half: number;
   readonly #onCorrupt: (entry: QueuedEntry<T>, error: unknown) => void;
   #entries = new Fifo<QueuedEntry<T>>();
-  /** Of the entry at the head: its permits that are not freed yet. */
+  /** Permits of the first entry that are not freed yet. */
   #headPermits = 0;
   #queued = 0;
   #granted = 0;
@@ -53,12 +56,12 @@ export class ReceiveQueue<T> {
     this.#freed = size;
   }
 
-  /** Messages in it. Some may turn out not to be there: deleted by compaction, or unreadable. */
+  /** Messages in the queue. Some may turn out to be removed by compaction, or unreadable. */
   get queued(): number {
     return this.#queued;
   }
 
-  /** What the broker may still send; negative if it sent more than it was asked for. */
+  /** Messages that the broker may still send; negative if it sent more than permitted. */
   get granted(): number {
     return this.#granted;
   }
@@ -67,9 +70,9 @@ export class ReceiveQueue<T> {
     this.#isPaused = isPaused;
   }
 
-  /** Takes an entry in. One from a broker that ignores its permits is a `ProtocolError`. */
+  /** Adds an entry. Throws a `ProtocolError` if the broker ignores its permits. */
   add(entry: QueuedEntry<T>): void {
-    // One that counts as nothing takes room all the same.
+    // An entry with 0 permits takes memory all the same.
     const isAskedFor = this.#granted > 0 && entry.permits > 0;
     this.#unaskedEntries = isAskedFor ? 0 : this.#unaskedEntries + 1;
     if (this.#unaskedEntries > UNASKED_ENTRIES_MAX)
@@ -80,13 +83,13 @@ export class ReceiveQueue<T> {
     this.#queued += entry.permits;
   }
 
-  /** An entry came that is not for the queue: its permits are as good as used. */
+  /** Frees the permits of an entry that is not queued. */
   skip(permits: number): void {
     this.#granted -= permits;
     this.#freed += permits;
   }
 
-  /** The next message, or nothing before more comes. */
+  /** The next message; undefined if the queue is empty. */
   take(): T | undefined {
     for (let head = this.#entries.peek(); head !== undefined; head = this.#entries.peek()) {
       const item = this.#nextOf(head);
@@ -101,7 +104,7 @@ export class ReceiveQueue<T> {
     return undefined;
   }
 
-  /** Permits to give the broker now, none before half of them are free; they count as given. */
+  /** Permits for FLOW: 0 before half of `size` is free. They count as granted. */
   takeFreed(): number {
     if (this.#freed < this.#half || this.#isPaused) return 0;
     const permits = this.#freed;
@@ -110,7 +113,7 @@ export class ReceiveQueue<T> {
     return permits;
   }
 
-  /** Drops what is queued: it will come again. What is on its way still comes. */
+  /** Drops all queued entries, which the broker redelivers. Entries on their way still come. */
   clear(): void {
     this.#entries = new Fifo();
     this.#headPermits = 0;
@@ -118,7 +121,7 @@ export class ReceiveQueue<T> {
     this.#queued = 0;
   }
 
-  /** Starts anew towards a broker that knows of no permits and will send all again. */
+  /** Starts over with a broker that has no permits and redelivers everything. */
   reset(): void {
     this.clear();
     this.#granted = 0;

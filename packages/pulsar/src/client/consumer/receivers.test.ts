@@ -15,7 +15,7 @@ const receiversOf = (
   return { receivers, give };
 };
 
-test("who waits longest is served first, and nobody overtakes", async () => {
+test("calls are served in their order", async () => {
   const { receivers, give } = receiversOf(["a"]);
   const order: string[] = [];
   const waits = ["first", "second", "third"].map(async (who) => {
@@ -27,7 +27,7 @@ test("who waits longest is served first, and nobody overtakes", async () => {
   expect(await receivers.receive()).toBe("d");
 });
 
-test("who gives up costs no message and leaves nothing behind", async () => {
+test("an aborted call loses no message and leaves no listener", async () => {
   const { receivers, give } = receiversOf([]);
   const leaving = new AbortController();
   const given = receivers.receive(leaving.signal);
@@ -51,7 +51,7 @@ test("a signal that is aborted after a message came has no effect", async () => 
   expect(await wait).toBe("a");
 });
 
-test("a message that cannot be read is told to one receiver, whether it waits or comes", async () => {
+test("an unreadable message rejects one call, whether it waits or comes later", async () => {
   const ids = { topic: "t", messageId: new MessageId(1n, 2n) };
   const unreadable = new UnreadableMessageError("is encrypted", ids);
   const { receivers, give } = receiversOf([unreadable]);
@@ -62,7 +62,7 @@ test("a message that cannot be read is told to one receiver, whether it waits or
   expect(await other).toBe("a");
 });
 
-test("at the end all who wait and all who come are told why", async () => {
+test("the end rejects all waiting and all later calls with its reason", async () => {
   const { receivers } = receiversOf([]);
   const wait = receivers.receive();
   receivers.end(new Error("over"));

@@ -1,22 +1,25 @@
 import { InvariantError } from "@sluice/core";
+import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
+import type { AbortListener } from "@sluice/core/internal";
 import { UnreadableMessageError } from "./unreadable-message-error.ts";
 
-interface Receiver<T> {
+/** One waiting call of `receive`. */
+interface Receiver<T> extends AbortListener {
   readonly resolve: (item: T) => void;
   readonly reject: (reason: unknown) => void;
-  readonly stop: () => void;
+  readonly signal: AbortSignal | undefined;
 }
 
-/** Calls that wait at once. More are a loop that forgot to await. */
+/** Waiting calls of one consumer. More come from a loop that does not await `receive`. */
 const WAITING_MAX = 100_000;
 
 /**
- * Who waits for a message, first come first served. `take` gives what there is now; whoever adds to
- * that calls `serve`, so that nobody waits while there is something to take.
+ * The waiting calls of `receive`, first come, first served. `take` returns the next queued message; the
+ * code that queues messages calls `serve` afterwards, so that no call waits beside a queued message.
  */
 export class Receivers<T> {
   readonly #take: () => T | UnreadableMessageError | undefined;
-  // A set keeps the order, and whoever gives up leaves from anywhere.
+  // A set keeps the order and lets an aborted call leave from anywhere.
   readonly #waiting = new Set<Receiver<T>>();
   #endedBecause: Error | undefined;
 
@@ -36,7 +39,7 @@ export class Receivers<T> {
     return item instanceof UnreadableMessageError ? Promise.reject(item) : Promise.resolve(item);
   }
 
-  /** Gives away what there is. */
+  /** Hands queued messages to the waiting calls. */
   serve(): void {
     for (const receiver of this.#waiting) {
       const item = this.#take();
@@ -47,7 +50,7 @@ export class Receivers<T> {
     }
   }
 
-  /** Nothing comes any more: all who wait, and all who come, are told why. */
+  /** Rejects all waiting and all later calls with `because`. */
   end(because: Error): void {
     this.#endedBecause ??= because;
     for (const receiver of this.#waiting) {
@@ -58,22 +61,29 @@ export class Receivers<T> {
 
   #wait(signal: AbortSignal | undefined): Promise<T> {
     if (this.#waiting.size >= WAITING_MAX)
-      return Promise.reject(new InvariantError(`${WAITING_MAX} calls of receive wait already`));
+      return Promise.reject(
+        new InvariantError(
+          `${WAITING_MAX} calls of receive wait already; await each call before the next`,
+        ),
+      );
     return new Promise((resolve, reject: (reason: unknown) => void) => {
-      const onAbort = (): void => {
-        this.#leave(receiver);
-        reject(signal?.reason);
+      const receiver: Receiver<T> = {
+        resolve,
+        reject,
+        signal,
+        handleEvent: () => {
+          this.#waiting.delete(receiver);
+          reject(signal?.reason);
+        },
       };
-      const stop = (): void => signal?.removeEventListener("abort", onAbort);
-      const receiver: Receiver<T> = { resolve, reject, stop };
       this.#waiting.add(receiver);
-      signal?.addEventListener("abort", onAbort, { once: true });
+      if (signal !== undefined) addAbortListener(signal, receiver);
     });
   }
 
   #leave(receiver: Receiver<T>): void {
     this.#waiting.delete(receiver);
-    receiver.stop();
+    if (receiver.signal !== undefined) removeAbortListener(receiver.signal, receiver);
   }
 }
 

@@ -27,7 +27,7 @@ function worldOf(nackDelayMs: number, ackTimeoutMs: number): World {
 const entry = (at: number): ReturnType<typeof deliveryOf> =>
   deliveryOf(new MessageId(1n, BigInt(at)));
 
-test("what is given back waits for its own delay, not for the time to acknowledge", async () => {
+test("a nacked entry waits for its own delay, not for the ack timeout", async () => {
   const { timer, redeliveries, asked } = worldOf(1_000, 60_000);
   redeliveries.onTaken(entry(1));
   redeliveries.onTaken(entry(2));
@@ -40,7 +40,7 @@ test("what is given back waits for its own delay, not for the time to acknowledg
   expect(timer.sleeping).toBe(0);
 });
 
-test("what is not acknowledged in time does not wait for what was given back", async () => {
+test("an unacknowledged entry does not wait for the nack delay", async () => {
   const { timer, redeliveries, asked } = worldOf(60_000, 1_000);
   redeliveries.onNacked(entry(1));
   redeliveries.onTaken(entry(2));
@@ -50,7 +50,7 @@ test("what is not acknowledged in time does not wait for what was given back", a
   expect(timer.sleeping).toBe(0);
 });
 
-test("those that are due at nearly the same time are asked for at once", async () => {
+test("entries that are due within 100 ms are asked for together", async () => {
   const { timer, redeliveries, asked } = worldOf(0, 0);
   redeliveries.onNacked(entry(1));
   await timer.advance(50);

@@ -6,21 +6,21 @@ import { RedeliverySchedule } from "./redelivery-schedule.ts";
 
 export interface RedeliveriesOptions {
   readonly nackDelayMs: number;
-  /** 0: an entry may stay unacknowledged for ever. */
+  /** 0: unacknowledged messages are never redelivered. */
   readonly ackTimeoutMs: number;
-  /** Asks the broker for these entries. */
+  /** Sends REDELIVER_UNACKNOWLEDGED_MESSAGES for these entries. */
   readonly redeliver: (ids: readonly MessageIdData[]) => void;
 }
 
 /** Ids in one command. */
 const GROUP_MAX = 1_000;
 
-/** How long the first of several may wait for others to be due with it. */
+/** Longest wait of a due entry for others to be due, in ms. Raised, fewer commands are sent. */
 const GROUP_TIME_MS = 100;
 
 /**
- * Asks for entries again: for those that the application gave back, after a while, and for those
- * that it has not acknowledged in time. Entries of a batch come again as a whole.
+ * Asks for redelivery of entries: after `nack`, with a delay, and of entries that were not
+ * acknowledged in time. A batch is redelivered as a whole.
  */
 export class Redeliveries {
   readonly #timer: Timer;
@@ -38,7 +38,7 @@ export class Redeliveries {
     this.#alarm = new Alarm(timer, (nowMs) => this.#onDue(nowMs));
   }
 
-  /** The application has got a message of it. */
+  /** The application received a message of the entry. */
   onTaken(delivery: Delivery): void {
     if (this.#unacked === undefined) return;
     this.#unacked.add(delivery, this.#timer.now());
@@ -51,13 +51,13 @@ export class Redeliveries {
     this.#arm();
   }
 
-  /** All of it is acknowledged. */
+  /** All messages of the entry are acknowledged. */
   onAcked(delivery: Delivery): void {
     this.#unacked?.remove(delivery);
     this.#nacked.remove(delivery);
   }
 
-  /** The broker delivers all again, or nothing more. */
+  /** The broker redelivers everything, or nothing any more. */
   clear(): void {
     this.#nacked.clear();
     this.#unacked?.clear();
@@ -76,7 +76,7 @@ export class Redeliveries {
     this.#arm();
   }
 
-  /** The two delays differ: what is put down last may be due first. */
+  /** The two delays differ: an entry that was added last may be due first. */
   #arm(): void {
     const dueAtMs = Math.min(this.#nacked.dueAtMs ?? Infinity, this.#unacked?.dueAtMs ?? Infinity);
     if (dueAtMs >= (this.#alarm.dueAtMs ?? Infinity)) return;

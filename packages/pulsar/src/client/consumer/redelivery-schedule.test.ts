@@ -10,7 +10,7 @@ const entry = (number: number): ReturnType<typeof deliveryOf> =>
 const numbers = (ids: readonly { readonly entryId: bigint }[]): number[] =>
   ids.map(({ entryId }) => Number(entryId));
 
-test("every entry is due once, its delay after it came, unless it is removed before", () => {
+test("every entry is due once, delayMs after it was added, unless it is removed", () => {
   const step = fc.oneof(
     fc.record({ add: fc.nat(9) }),
     fc.record({ remove: fc.nat(9) }),
@@ -40,14 +40,14 @@ test("every entry is due once, its delay after it came, unless it is removed bef
   );
 });
 
-test("beyond its bound the oldest are due at once", () => {
+test("above its bound the oldest entries are due at once", () => {
   const schedule = new RedeliverySchedule({ delayMs: 100, entriesMax: 2 });
   for (const number of [1, 2, 3, 4]) schedule.add(entry(number), 0);
   expect(numbers(schedule.takeDue(0, 1_000))).toEqual([1, 2]);
   expect(schedule.size).toBe(2);
 });
 
-test("no more are taken at once than one command carries", () => {
+test("one call takes at most the ids of one command", () => {
   const schedule = new RedeliverySchedule({ delayMs: 0 });
   for (const number of [1, 2, 3]) schedule.add(entry(number), 0);
   expect(numbers(schedule.takeDue(0, 2))).toEqual([1, 2]);

@@ -3,7 +3,7 @@ import type { Delivery } from "./delivery.ts";
 
 export interface RedeliveryScheduleOptions {
   readonly delayMs: number;
-  /** Beyond this many entries the oldest are due at once. */
+  /** Above this number, the oldest entries are due at once. */
   readonly entriesMax?: number;
 }
 
@@ -15,8 +15,8 @@ interface Planned {
 const ENTRIES_MAX = 100_000;
 
 /**
- * Entries that the broker is asked to deliver again, each `delayMs` after it was put down here. The
- * delay is the same for all, so they are due in the order in which they came.
+ * Entries to redeliver, each `delayMs` after it was added. The delay is the same for all, so they
+ * are due in the order of adding.
  */
 export class RedeliverySchedule {
   readonly #delayMs: number;
@@ -32,20 +32,20 @@ export class RedeliverySchedule {
     return this.#planned.size;
   }
 
-  /** When `takeDue` has something to give; undefined if nothing is planned. */
+  /** When `takeDue` has entries; undefined if there are none. */
   get dueAtMs(): number | undefined {
     for (const { dueAtMs } of this.#planned.values())
       return this.#planned.size > this.#entriesMax ? -Infinity : dueAtMs;
     return undefined;
   }
 
-  /** An entry that is planned already keeps its time. */
+  /** An entry that is already scheduled keeps its time. */
   add(delivery: Delivery, nowMs: number): void {
     if (this.#planned.has(delivery.key)) return;
     this.#planned.set(delivery.key, { delivery, dueAtMs: nowMs + this.#delayMs });
   }
 
-  /** An entry is done with, or will come again anyhow. */
+  /** The entry is acknowledged, or redelivered anyway. */
   remove({ key }: Delivery): void {
     this.#planned.delete(key);
   }
@@ -54,7 +54,9 @@ export class RedeliverySchedule {
     this.#planned.clear();
   }
 
-  /** What to ask for now, at most `countMax` ids and the rest of the last entry's. */
+  /**
+   * Removes and returns the due ids: at most `countMax`, and the rest of the last entry's chunks.
+   */
   takeDue(nowMs: number, countMax: number): MessageIdData[] {
     const ids: MessageIdData[] = [];
     for (const [key, { delivery, dueAtMs }] of this.#planned) {

@@ -16,7 +16,7 @@ test.each([
   expect([0, 1, 2].map((index) => position.isPassed(delivery, index))).toEqual(passed);
 });
 
-test("only the entry that it is in is looked at: brokers leave out those before", () => {
+test("only messages of its own entry are checked: brokers skip earlier entries", () => {
   const position = new StartPosition(new MessageId(5n, 7n), false);
   expect(position.isPassed(delivery, undefined)).toBe(false);
   expect(new StartPosition(new MessageId(5n, 6n), false).isPassed(delivery, undefined)).toBe(true);

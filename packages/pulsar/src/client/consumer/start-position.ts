@@ -2,11 +2,11 @@ import type { MessageId } from "../message/message-id.ts";
 import type { Delivery } from "./delivery.ts";
 
 /**
- * Where a consumer was told to start. Brokers start at the entry that the position is in; which of
- * its messages come before it only the consumer can tell.
+ * Where a consumer starts. Brokers start at the entry of the position; only the consumer can skip
+ * the messages of its batch before it.
  */
 export class StartPosition {
-  /** Wherever the subscription is. */
+  /** The position of the subscription. */
   static readonly none: StartPosition = new StartPosition(undefined, true);
 
   readonly id: MessageId | undefined;
@@ -17,13 +17,13 @@ export class StartPosition {
     this.#isInclusive = isInclusive;
   }
 
-  /** `batchIndex` is undefined for a message that is in no batch. */
+  /** `batchIndex` is undefined for a message outside of a batch. */
   isPassed({ id }: Delivery, batchIndex: number | undefined): boolean {
     const start = this.id;
     if (start === undefined) return false;
     if (BigInt.asIntN(64, id.ledgerId) !== start.ledgerId) return false;
     if (BigInt.asIntN(64, id.entryId) !== start.entryId) return false;
-    // A position that names no message of the batch is the whole of it.
+    // A position without a batch index covers the whole batch.
     if (batchIndex === undefined || start.batchIndex < 0) return !this.#isInclusive;
     return this.#isInclusive ? batchIndex < start.batchIndex : batchIndex <= start.batchIndex;
   }

@@ -7,12 +7,12 @@ export interface Subscriber {
   readonly topic: string;
   readonly consumerId: bigint;
   readonly requestId: bigint;
-  /** Where a subscription that is not durable begins. */
+  /** The start of a subscription with `durable: false`. */
   readonly startMessageId: MessageId | undefined;
   readonly epoch: bigint;
 }
 
-/** Of the ways to divide keys, the one in which the broker does it. */
+/** Pulsar's `KeySharedMode.AUTO_SPLIT`: the broker divides the key hashes. */
 const AUTO_SPLIT = 0;
 
 export function subscribeCommand(settings: ConsumerSettings, subscriber: Subscriber): Command {

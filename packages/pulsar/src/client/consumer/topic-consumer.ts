@@ -21,22 +21,22 @@ import { Redeliveries } from "./redeliveries.ts";
 import { StartPosition } from "./start-position.ts";
 import { subscribeCommand } from "./subscribe-command.ts";
 
-/** Who hands the messages out. No method may throw. */
+/** Hands the messages to the application. No method may throw. */
 export interface TopicConsumerListener {
-  /** There may be something to take. */
+  /** A message may be ready to take. */
   onReady(consumer: TopicConsumer): void;
-  /** It will get nothing more, and `close` was not the reason. */
+  /** The consumer ended, and `close` is not the reason. */
   onEnded(consumer: TopicConsumer, error: SluiceError): void;
 }
 
 export interface TopicConsumerOptions {
-  /** Its full name; a partition, not a partitioned topic. */
+  /** The full name of a topic without partitions, or of one partition. */
   readonly topic: string;
   readonly queueSize: number;
   readonly listener: TopicConsumerListener;
 }
 
-/** Consumes one topic, or one partition of one, from whichever broker has it. */
+/** Consumes a topic without partitions, or one partition. */
 export class TopicConsumer implements AttachmentOwner {
   readonly topic: string;
   readonly partition: number | undefined;
@@ -49,11 +49,14 @@ export class TopicConsumer implements AttachmentOwner {
   readonly #inbox: Inbox;
   readonly #acks: AckTracker;
   readonly #redeliveries: Redeliveries;
-  /** Of a durable subscription it holds until the first message after a seek. */
+  /** On a durable subscription, valid until the first message after a seek. */
   #start: StartPosition;
-  /** Grows with each redelivery of all: what a broker sent before is marked with a lower one. */
+  /**
+   * Pulsar's consumer epoch: incremented by each redelivery of everything. Messages of a lower
+   * epoch are dropped.
+   */
   #epoch = 0n;
-  /** While it is set, what comes was sent before that seek took effect: the newest, if several. */
+  /** The newest seek in progress. Messages that come meanwhile were sent before it took effect. */
   #seeking: symbol | undefined;
   #isActive: boolean;
   #hasReachedEnd = false;
@@ -87,12 +90,15 @@ export class TopicConsumer implements AttachmentOwner {
     this.#start = new StartPosition(startMessageId, startInclusive);
   }
 
-  /** Whether the broker sends it messages: of a failover subscription, to one consumer only. */
+  /**
+   * Whether the broker sends messages to this consumer; a standby of a failover subscription is not
+   * active.
+   */
   get isActive(): boolean {
     return this.#isActive;
   }
 
-  /** The topic was terminated, and all of it has been delivered. */
+  /** The topic is terminated, and all its messages are delivered. */
   get hasReachedEnd(): boolean {
     return this.#hasReachedEnd;
   }
@@ -101,12 +107,13 @@ export class TopicConsumer implements AttachmentOwner {
     return this.#attachment.start(signal);
   }
 
-  /** The next message, if there is one. */
+  /** Undefined if no message is queued. */
   take(): Received | undefined {
     const received = this.#inbox.take();
     if (received === undefined) return undefined;
     const { isDurable } = this.#settings;
-    // Others may move a durable subscription; one that is not goes on here after a lost connection.
+    // Another consumer may move a durable subscription; a reader goes on from here after a lost
+    // connection.
     this.#start = isDurable ? StartPosition.none : new StartPosition(received.messageId, false);
     if (received instanceof DeliveredMessage) this.#redeliveries.onTaken(received.delivery);
     return received;
@@ -120,7 +127,7 @@ export class TopicConsumer implements AttachmentOwner {
     });
   }
 
-  /** Messages of which only the ids are known, perhaps from another process. */
+  /** Acknowledges messages of which only the ids are known, perhaps from another process. */
   ackIds(messageIds: readonly MessageId[]): Promise<void> {
     return this.#acks.ack((pending) => {
       for (const messageId of messageIds) {
@@ -145,17 +152,21 @@ export class TopicConsumer implements AttachmentOwner {
     this.#redeliveries.onNacked(delivery);
   }
 
-  /** Asks for all that is not acknowledged, and drops what is queued: it is part of that. */
+  /**
+   * Asks for redelivery of everything unacknowledged, and drops the queued messages, which are part
+   * of that.
+   */
   redeliverUnacknowledged(): void {
     this.#acks.flush();
     this.#redeliveries.clear();
     if (!isIndividual(this.#settings.type)) this.#epoch++;
     this.#link.redeliverAll(this.#epoch);
-    // Afterwards, because permits bring new messages, and those would be sent twice.
+    // After the command, because the permits bring new messages, which would then be delivered
+    // twice.
     this.#inbox.clear();
   }
 
-  /** To a message, or to the first one that was published at or after an instant. */
+  /** Seeks to a message, or to the first one published at or after a time. */
   async seek(target: MessageId | number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     this.#acks.flush();
@@ -168,7 +179,7 @@ export class TopicConsumer implements AttachmentOwner {
       await sought;
     } catch (error) {
       if (this.#start === moved) this.#start = before;
-      // What came meanwhile was dropped.
+      // Messages that came meanwhile were dropped.
       if (this.#seeking === seeking) this.redeliverUnacknowledged();
       throw error;
     } finally {
@@ -181,7 +192,7 @@ export class TopicConsumer implements AttachmentOwner {
     return MessageId.of(id, { partition: this.partition ?? id.partition });
   }
 
-  /** Ends the subscription, and with it this consumer. */
+  /** Deletes the subscription and closes this consumer. */
   async unsubscribe(signal?: AbortSignal): Promise<void> {
     await this.#link.unsubscribe(signal);
     await this.close();
@@ -202,7 +213,7 @@ export class TopicConsumer implements AttachmentOwner {
   }
 
   async open(connection: Connection, options: RequestOptions): Promise<void> {
-    // What is queued will be sent again, so that nobody may take it any more.
+    // The broker redelivers the queued messages on the new connection.
     this.#inbox.clear();
     this.#redeliveries.clear();
     await connection.request(
@@ -221,7 +232,7 @@ export class TopicConsumer implements AttachmentOwner {
 
   onAttached(): void {
     this.#seeking = undefined;
-    // Before the permits: what is acknowledged need not be delivered once more.
+    // Acknowledgements before permits, so that acknowledged messages are not redelivered.
     this.#acks.restart();
     this.#inbox.restart();
   }
@@ -234,7 +245,7 @@ export class TopicConsumer implements AttachmentOwner {
   }
 
   onDrain(): void {
-    // What consumers send is small, and does not wait.
+    // Commands of consumers are small and need not wait.
   }
 
   onDetached(): void {
@@ -264,18 +275,18 @@ export class TopicConsumer implements AttachmentOwner {
   }
 
   #redeliver(ids: readonly MessageIdData[]): void {
-    // Where the order counts, single messages cannot come again.
+    // On exclusive and failover subscriptions a single message cannot be redelivered out of order.
     if (isIndividual(this.#settings.type)) this.#link.redeliver(ids);
     else this.redeliverUnacknowledged();
   }
 
-  /** From now on nothing of before the seek counts. */
+  /** Drops everything that belongs to the time before the seek. */
   #moveTo(target: MessageId | number, seeking: symbol): void {
     const { isDurable, startInclusive } = this.#settings;
     this.#seeking = seeking;
     this.#hasReachedEnd = false;
     if (target instanceof MessageId) this.#start = new StartPosition(target, startInclusive);
-    // Only the broker knows which message that is; attached anew, it goes on from there.
+    // Only the broker knows the message at that time; a new attachment starts where the broker is.
     else this.#start = new StartPosition(isDurable ? undefined : MessageId.earliest, true);
     this.#acks.clear();
     this.#redeliveries.clear();
@@ -304,9 +315,9 @@ export class TopicConsumer implements AttachmentOwner {
     this.#cluster.emit({ type: "discarded", topic, messageId, reason, atMs });
   }
 
-  /** Nobody gets to see it, so nobody else will acknowledge it. */
+  /** The application never sees a skipped message, so it is acknowledged here. */
   #onSkipped(delivery: Delivery, index: number): void {
-    // Closed meanwhile: then it comes again, and is skipped again.
+    // The consumer was closed meanwhile: the message is redelivered and skipped again.
     this.#acks.ack((pending) => pending.ack(delivery, index)).catch(() => undefined);
   }
 }

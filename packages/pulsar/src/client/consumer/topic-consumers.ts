@@ -2,32 +2,31 @@ import { SluiceError } from "@sluice/core";
 import { Alarm } from "../wait/alarm.ts";
 import type { Cluster } from "../lookup/cluster.ts";
 import { MessageId } from "../message/message-id.ts";
-import { wellHeard } from "../connection/well-heard.ts";
 import type { ConsumerSettings } from "./consumer-options.ts";
 import { findTopics } from "./find-topics.ts";
-import { inGroups } from "../lookup/in-groups.ts";
+import { inGroups } from "../wait/in-groups.ts";
 import type { Received } from "./incoming-entry.ts";
 import { TopicConsumer } from "./topic-consumer.ts";
 import type { TopicConsumerListener } from "./topic-consumer.ts";
 
 export interface TopicConsumersListener {
-  /** There may be something to take. */
+  /** A message may be ready to take. */
   onReady(): void;
-  /** A topic that must be there is not, for good. */
+  /** A named topic ended for good. */
   onEnded(error: SluiceError): void;
 }
 
 /**
- * The consumers of all topics and partitions that a subscription is about, as one. Takes turns: of
- * those that have messages each gives one before any gives a second. What is not there yet is
- * looked for again and again, and what is gone is let go.
+ * The consumers of all topics and partitions of a subscription. Messages are taken in round robin
+ * over the topics that have some. New topics are found by polling; deleted topics of a pattern are
+ * dropped.
  */
 export class TopicConsumers implements TopicConsumerListener {
   readonly #cluster: Cluster;
   readonly #settings: ConsumerSettings;
   readonly #listener: TopicConsumersListener;
   readonly #byTopic = new Map<string, TopicConsumer>();
-  /** Those that may have a message, the next first. */
+  /** Consumers that may have a message, in round-robin order. */
   readonly #ready = new Set<TopicConsumer>();
   readonly #refreshAlarm: Alarm;
   readonly #stopping = new AbortController();
@@ -47,7 +46,7 @@ export class TopicConsumers implements TopicConsumerListener {
     return [...this.#byTopic.values()];
   }
 
-  /** Undefined if there are several, or none. */
+  /** Undefined unless there is exactly one. */
   get only(): TopicConsumer | undefined {
     return this.#byTopic.size === 1 ? this.all[0] : undefined;
   }
@@ -101,20 +100,20 @@ export class TopicConsumers implements TopicConsumerListener {
   }
 
   onEnded(consumer: TopicConsumer, error: SluiceError): void {
-    // Of those that match a pattern any may be deleted.
+    // A topic that matches a pattern may be deleted at any time.
     if (this.#settings.selection.kind === "pattern") void this.#remove(consumer);
     else this.#listener.onEnded(error);
   }
 
-  /** Looks for what was not there before. What fails is tried again the next time. */
+  /** Looks for new topics and partitions. Failures are retried at the next refresh. */
   async #refresh(): Promise<void> {
-    const signal = wellHeard(this.#stopping.signal);
+    const { signal } = this.#stopping;
     const { selection } = this.#settings;
     try {
       const topics = await findTopics(this.#cluster, selection, signal);
       const found = new Set(topics);
       const gone = this.all.filter(({ topic }) => !found.has(topic));
-      // A topic that is named stays, whatever a broker says of it now.
+      // Named topics are kept even if the broker does not list them now.
       if (selection.kind === "pattern") await inGroups(gone, (each) => this.#remove(each));
       await this.#add(topics, this.#late(), signal);
     } catch (error) {
@@ -153,14 +152,14 @@ export class TopicConsumers implements TopicConsumerListener {
     await consumer.close();
   }
 
-  /** What came into being after the subscription has no message that is older than it. */
+  /** A topic created after the subscription is consumed from its first message. */
   #late(): ConsumerSettings {
     const { isDurable } = this.#settings;
     const startMessageId = isDurable ? undefined : MessageId.earliest;
     return { ...this.#settings, initialPosition: "earliest", startMessageId };
   }
 
-  /** Those that come late get a fair part; the others keep theirs. */
+  /** New topics get an equal part of `receiverQueueTotal`; existing ones keep theirs. */
   #queueSize(count: number): number {
     const { receiverQueueSize, receiverQueueTotal } = this.#settings;
     return Math.max(1, Math.min(receiverQueueSize, Math.floor(receiverQueueTotal / count)));

@@ -5,7 +5,7 @@ import { UnackedSet } from "./unacked-set.ts";
 const members = (set: UnackedSet): number[] =>
   Array.from({ length: set.size }, (_, index) => index).filter((index) => set.has(index));
 
-test("is what a set of numbers would be, whatever is acknowledged in which order", () => {
+test("it equals a set of numbers for any order of acknowledgements", () => {
   const step = fc.record({ index: fc.nat(200), isCumulative: fc.boolean() });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 200 }), fc.array(step), (size, steps) => {
@@ -24,7 +24,7 @@ test("is what a set of numbers would be, whatever is acknowledged in which order
   );
 });
 
-test("comes back from the wire as it was", () => {
+test("it is decoded as encoded", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 200 }), fc.array(fc.nat(200)), (size, acked) => {
       const unacked = new UnackedSet(size);
@@ -37,7 +37,7 @@ test("comes back from the wire as it was", () => {
   );
 });
 
-test("is written in words of 64 bits that carry a sign, as Java has them", () => {
+test("it is encoded as signed 64-bit words, as in Java", () => {
   const unacked = new UnackedSet(66);
   expect(unacked.toAckSet()).toEqual([-1n, 3n]);
   unacked.removeThrough(0);

@@ -1,7 +1,7 @@
 /**
- * Which messages of an entry are not acknowledged yet. It only ever shrinks.
+ * The messages of an entry that are not acknowledged yet; it only shrinks.
  *
- * On the wire it is a list of 64-bit words, the lowest first, without the zero words at its end.
+ * On the wire it is an ack set: 64-bit words, lowest first, without trailing zero words.
  */
 export class UnackedSet {
   readonly size: number;
@@ -9,8 +9,8 @@ export class UnackedSet {
   #count: number;
 
   /**
-   * `size` is bounded by whoever read the entry: its payload has room for so many. `ackSet` is what
-   * a broker says is left; without one nothing is acknowledged.
+   * `size` is bounded by the caller, by the bytes of the entry's payload. `ackSet` is what the
+   * broker has left; without it no message is acknowledged.
    */
   constructor(size: number, ackSet: readonly bigint[] = []) {
     this.size = size;
@@ -28,7 +28,7 @@ export class UnackedSet {
     return ((this.#words[index >>> 5] ?? 0) & (1 << (index & 31))) !== 0;
   }
 
-  /** False if it was acknowledged before, or is none of them. */
+  /** False if the message was acknowledged before, or is outside of the entry. */
   remove(index: number): boolean {
     if (!this.has(index)) return false;
     this.#words[index >>> 5] = (this.#words[index >>> 5] ?? 0) & ~(1 << (index & 31));
@@ -36,7 +36,7 @@ export class UnackedSet {
     return true;
   }
 
-  /** All up to and with this one. */
+  /** Removes all messages up to and including `index`. */
   removeThrough(index: number): void {
     for (let each = 0; each <= index && each < this.size; each++) this.remove(each);
   }

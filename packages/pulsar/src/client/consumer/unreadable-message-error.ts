@@ -3,9 +3,9 @@ import type { MessageId } from "../message/message-id.ts";
 import type { MessageRef } from "./message.ts";
 
 /**
- * A message came whole, but this client cannot read it: it is encrypted, larger than allowed, or
- * cannot be uncompressed, for example because this Node does not know how. It is not acknowledged;
- * whoever does not want to meet it again acknowledges the error.
+ * A received message cannot be decoded: it is encrypted, larger than `messageBytesMax`, or of a
+ * compression that this Node lacks. It is not acknowledged; acknowledge the error to skip the
+ * message.
  */
 export class UnreadableMessageError extends SluiceError implements MessageRef {
   override readonly name = "UnreadableMessageError";

@@ -1,19 +1,15 @@
 import { SluiceError } from "@sluice/core";
 import { serverErrorName } from "../../wire/constants.ts";
 import type { ServerErrorName } from "../../wire/constants.ts";
+import { printable } from "./printable.ts";
 
-/** What a broker's words are cut to: they end up in logs. */
-const WORDS_LENGTH_MAX = 200;
-
-/** These could forge lines of a log. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]+/gu;
-
-/** A broker refused what it was asked for, or what it was sent. */
+/** The broker refused a request or a message. */
 export class BrokerError extends SluiceError {
   override readonly name = "BrokerError";
   readonly code = "BROKER";
+  /** Pulsar's name of the error. */
   readonly serverError: ServerErrorName;
-  /** What the broker said besides. */
+  /** The broker's own text. */
   readonly words: string;
 
   constructor(serverError: ServerErrorName, words: string, options?: ErrorOptions) {
@@ -23,13 +19,8 @@ export class BrokerError extends SluiceError {
   }
 }
 
-/** The error in an answer, which may leave out both its number and its words. */
+/** The error of an answer, which may leave out both number and text. */
 export function brokerErrorOf(error: number | undefined, message: string | undefined): BrokerError {
   const words = printable(message ?? "") || "the broker gave no reason";
   return new BrokerError(serverErrorName(error ?? 0), words);
-}
-
-/** What a broker said, fit for a log. */
-export function printable(words: string): string {
-  return words.slice(0, WORDS_LENGTH_MAX).replaceAll(UNPRINTABLE, " ").trim();
 }

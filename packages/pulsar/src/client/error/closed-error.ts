@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/core";
 
-/** A call to something that its owner has closed. */
+/** The client, producer or consumer of the call is closed. */
 export class ClosedError extends SluiceError {
   override readonly name = "ClosedError";
   readonly code = "CLOSED";

@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/core";
 
-/** A connection could not be made, or was lost. What was under way on it may have been done. */
+/** A connection failed or was lost. Requests that were in flight may have been done. */
 export class ConnectionError extends SluiceError {
   override readonly name = "ConnectionError";
   readonly code = "CONNECTION";

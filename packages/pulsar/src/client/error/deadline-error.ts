@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/core";
 
-/** Something took longer than it may. It may still have been done. */
+/** A timeout passed. The operation may still have been done. */
 export class DeadlineError extends SluiceError {
   override readonly name = "DeadlineError";
   readonly code = "DEADLINE";

@@ -3,49 +3,57 @@ import type { ServiceUrl } from "../../service-url.ts";
 import { ConnectionError } from "../error/connection-error.ts";
 import { ConnectionPool } from "../connection/connection-pool.ts";
 import type { ConnectionTarget } from "../connection/connection-target.ts";
-import type { Connection, ConnectionMeans, ConnectionOptions } from "../connection/connection.ts";
-import type { ClientEvent } from "../api/event.ts";
+import type {
+  Connection,
+  ConnectionDependencies,
+  ConnectionOptions,
+} from "../connection/connection.ts";
+import type { ClientEvent } from "../event/client-event.ts";
 import { countPartitions, lookUp } from "./lookup.ts";
 
-export interface ClusterMeans extends ConnectionMeans {
+export interface ClusterDependencies extends ConnectionDependencies {
   readonly random: Random;
-  /** For the dates in messages only. */
+  /** For the publish time of messages only. */
   readonly wallClock: Clock;
 }
 
 export interface FindOptions {
   readonly signal?: AbortSignal | undefined;
-  /** A broker said that the topic is there: nobody is asked. */
+  /** The broker that the previous broker assigned: no lookup is needed. */
   readonly assigned?: ConnectionTarget | undefined;
-  /** The topic has moved to the cluster that is reached there. */
+  /** The cluster that the topic has migrated to: lookups start there. */
   readonly migratedTo?: ConnectionTarget | undefined;
 }
 
-/** A Pulsar cluster as one client sees it: where its topics are, and the connections to it. */
+/** One client's view of a Pulsar cluster: its connections, and lookups of topics. */
 export class Cluster {
   readonly timer: Timer;
   readonly random: Random;
   readonly wallClock: Clock;
   readonly operationTimeoutMs: number;
-  readonly #means: ClusterMeans;
+  readonly #dependencies: ClusterDependencies;
   readonly #pool: ConnectionPool;
   readonly #serviceTargets: readonly ConnectionTarget[];
   #serviceAt = 0;
   #nextProducerId = 1n;
   #nextConsumerId = 1n;
 
-  constructor(means: ClusterMeans, serviceUrl: ServiceUrl, options: ConnectionOptions) {
+  constructor(
+    dependencies: ClusterDependencies,
+    serviceUrl: ServiceUrl,
+    options: ConnectionOptions,
+  ) {
     const { isTls, addresses } = serviceUrl;
-    this.timer = means.timer;
-    this.random = means.random;
-    this.wallClock = means.wallClock;
+    this.timer = dependencies.timer;
+    this.random = dependencies.random;
+    this.wallClock = dependencies.wallClock;
     this.operationTimeoutMs = options.operationTimeoutMs;
-    this.#means = means;
-    this.#pool = new ConnectionPool(means, options);
+    this.#dependencies = dependencies;
+    this.#pool = new ConnectionPool(dependencies, options);
     this.#serviceTargets = addresses.map((address) => ({ endpoint: { ...address, isTls } }));
   }
 
-  /** Ids are of the client, not of a connection, so that a frame can be sent again on another. */
+  /** Ids are unique per client, not per connection: a SEND frame is resent unchanged on another connection. */
   takeProducerId(): bigint {
     return this.#nextProducerId++;
   }
@@ -55,16 +63,16 @@ export class Cluster {
   }
 
   emit(event: ClientEvent): void {
-    this.#means.emit(event);
+    this.#dependencies.emit(event);
   }
 
   /**
-   * A connection for questions about the cluster as a whole. The addresses of the service are tried
-   * in turn, each once, beginning with the one that worked last; rejects with the last error.
+   * A connection for lookups. The addresses of the service URL are tried in turn, each once, starting
+   * with the one that worked last; rejects with the last error.
    */
   async service(signal?: AbortSignal): Promise<Connection> {
     const count = this.#serviceTargets.length;
-    let last: unknown = new ConnectionError("the service has no address");
+    let last: unknown = new ConnectionError("the service URL has no address");
     for (let tries = 0; tries < count; tries++) {
       const target = this.#serviceTargets[this.#serviceAt % count];
       if (target === undefined) break;
@@ -78,12 +86,12 @@ export class Cluster {
     throw last as SluiceError;
   }
 
-  /** 0 if the topic, by its full name, is not partitioned. */
+  /** Partitions of a topic, given by its full name; 0 if it is not partitioned. */
   async partitionsOf(topic: string, signal?: AbortSignal): Promise<number> {
     return countPartitions(await this.service(signal), topic, signal);
   }
 
-  /** A connection to the broker that has a topic, by its full name. */
+  /** A connection to the broker that serves a topic, given by its full name. */
   async connectionTo(
     topic: string,
     { signal, assigned, migratedTo }: FindOptions = {},
@@ -95,7 +103,7 @@ export class Cluster {
     return connect(await lookUp(start, topic, { connect, signal }));
   }
 
-  /** Closes all connections. Who is still attached to one is told that it is lost. */
+  /** Closes all connections. Attached producers and consumers are told that theirs is lost. */
   close(): void {
     this.#pool.close();
   }

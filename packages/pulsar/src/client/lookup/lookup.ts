@@ -9,13 +9,13 @@ import type { ConnectionTarget } from "../connection/connection-target.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Endpoint } from "../connection/transport.ts";
 
-/** How often brokers may pass a question on. More is a ring. */
+/** Redirects of one lookup. More mean that the brokers redirect in a circle. */
 const HOPS_MAX = 20;
 
-/** A cluster of more would not work, and a number that lies must not make us open so many. */
+/** Partitions of one topic. Bounds the producers that a wrong answer could make a client open. */
 const PARTITIONS_MAX = 100_000;
 
-/** Where a broker's answers are about, in both forms that it may give. */
+/** The addresses of a broker in an answer. */
 export interface BrokerUrls {
   readonly brokerServiceUrl?: string | undefined;
   readonly brokerServiceUrlTls?: string | undefined;
@@ -23,11 +23,11 @@ export interface BrokerUrls {
 
 export interface LookupOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Connects to whomever the lookup is passed on to. */
+  /** Connects to the target of a redirect. */
   readonly connect: (target: ConnectionTarget) => Promise<Connection>;
 }
 
-/** Finds the broker that has a topic, asking where `start` leads to first. */
+/** Finds the broker that serves a topic: LOOKUP on `start`, then on the target of each redirect. */
 export async function lookUp(
   start: Connection,
   topic: string,
@@ -36,16 +36,16 @@ export async function lookUp(
   let connection = start;
   let authoritative = false;
   for (let hop = 0; hop <= HOPS_MAX; hop++) {
-    const answer = await ask(connection, { topic, authoritative, signal });
+    const answer = await lookUpOnce(connection, { topic, authoritative, signal });
     const target = targetOf(answer, start.target, answer.proxyThroughServiceUrl === true);
     if (answer.response === LOOKUP_RESULT.connect) return target;
     authoritative = answer.authoritative === true;
     connection = await connect(target);
   }
-  throw new ConnectionError(`a lookup was passed on more than ${HOPS_MAX} times`);
+  throw new ConnectionError(`the lookup of ${topic} was redirected more than ${HOPS_MAX} times`);
 }
 
-/** How many partitions a topic has; 0 if it is not partitioned. */
+/** Partitions of a topic; 0 if it is not partitioned. */
 export async function countPartitions(
   connection: Connection,
   topic: string,
@@ -63,13 +63,15 @@ export async function countPartitions(
   );
   if (response === PARTITIONED_METADATA_RESULT.failed) throw brokerErrorOf(error, message);
   if (partitions > PARTITIONS_MAX)
-    throw new ProtocolError(`a topic of ${partitions} partitions is more than ${PARTITIONS_MAX}`);
+    throw new ProtocolError(
+      `the broker says that ${topic} has ${partitions} partitions; at most ${PARTITIONS_MAX} are supported`,
+    );
   return partitions;
 }
 
 /**
- * The broker with these URLs, reached as `via` was: with TLS if that had it, never without, and
- * through the same proxy if there is one.
+ * The target for a broker with these URLs, seen from the target that answered: with TLS if that one
+ * has TLS, and through the same proxy if the answer says so.
  */
 export function targetOf(
   urls: BrokerUrls,
@@ -77,16 +79,16 @@ export function targetOf(
   isProxied: boolean,
 ): ConnectionTarget {
   const broker = endpointOf(urls, endpoint.isTls);
-  // A broker that stands alone says that it is its own proxy.
+  // A standalone broker names itself as its proxy.
   const isItself = broker.host === endpoint.host && broker.port === endpoint.port;
   return isProxied && !isItself ? { endpoint, proxyTo: broker } : { endpoint: broker };
 }
 
-async function ask(
+async function lookUpOnce(
   connection: Connection,
-  question: { topic: string; authoritative: boolean; signal: AbortSignal | undefined },
+  lookup: { topic: string; authoritative: boolean; signal: AbortSignal | undefined },
 ): Promise<CommandBodies["lookupResponse"]> {
-  const { topic, authoritative, signal } = question;
+  const { topic, authoritative, signal } = lookup;
   const answer = await connection.request(
     "lookupResponse",
     (requestId) => ({ kind: "lookup", body: { topic, requestId, authoritative } }),
@@ -100,9 +102,11 @@ async function ask(
 function endpointOf(urls: BrokerUrls, isTls: boolean): Endpoint {
   const url = isTls ? urls.brokerServiceUrlTls : urls.brokerServiceUrl;
   if (url === undefined || url === "")
-    throw new ConnectionError(`the broker has no address ${isTls ? "with" : "without"} TLS`);
+    throw new ConnectionError(
+      `the lookup answer has no address ${isTls ? "with" : "without"} TLS; use a ${isTls ? "pulsar" : "pulsar+ssl"}:// service URL`,
+    );
   const [address] = parsed(url).addresses;
-  if (address === undefined) throw new ProtocolError("a broker's address is empty");
+  if (address === undefined) throw new ProtocolError("the lookup answer has an empty address");
   return { ...address, isTls };
 }
 
@@ -111,6 +115,6 @@ function parsed(url: string): ReturnType<typeof parseServiceUrl> {
     return parseServiceUrl(url);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new ProtocolError("a broker gave an address that is none", { cause: error });
+    throw new ProtocolError("the lookup answer has no valid address", { cause: error });
   }
 }

@@ -42,7 +42,7 @@ test("Murmur3 of bytes keeps all of its 32 bits", () => {
   expect(murmur3(Uint8Array.of(0xff, 0xff, 0xff, 0xff))).toBe(0x76293b50);
 });
 
-test("every key has one partition, whatever the hash", () => {
+test("every key has one partition, for each hash", () => {
   const hash = fc.constantFrom(javaStringHash, murmur3Hash);
   fc.assert(
     fc.property(

@@ -1,7 +1,7 @@
-/** Where a key belongs: a number below 2^31, the same for every client of Pulsar. */
+/** The hash of a key, below 2^31; the same in every Pulsar client. */
 export type KeyHash = (key: string) => number;
 
-/** Java's `String.hashCode`, over UTF-16, and the default of most clients. */
+/** Java's `String.hashCode` over UTF-16: the default of most Pulsar clients. */
 export const javaStringHash: KeyHash = (key) => {
   let hash = 0;
   for (let at = 0; at < key.length; at += 1) hash = Math.imul(31, hash) + key.charCodeAt(at);
@@ -11,14 +11,14 @@ export const javaStringHash: KeyHash = (key) => {
 /** Murmur3 over UTF-8. */
 export const murmur3Hash: KeyHash = (key) => murmur3(new TextEncoder().encode(key)) & 0x7fff_ffff;
 
-/** Which of `partitions` partitions the messages with `key` go to. */
+/** The partition of a key. */
 export function partitionOfKey(key: string, partitions: number, hash: KeyHash): number {
   return hash(key) % partitions;
 }
 
 const BLOCK_BYTES = 4;
 
-/** Murmur3 with 32 bits and the seed 0, unsigned. */
+/** Murmur3, 32 bits, seed 0, unsigned. */
 export function murmur3(bytes: Uint8Array): number {
   const blocksEnd = bytes.length - (bytes.length % BLOCK_BYTES);
   let hash = 0;
@@ -33,7 +33,7 @@ export function murmur3(bytes: Uint8Array): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** The bytes from `from` to `to`, at most four, lowest first. No bytes are 0. */
+/** The bytes from `from` to `to`, at most four, lowest first. No bytes give 0. */
 function mixedBlock(bytes: Uint8Array, from: number, to: number): number {
   let block = 0;
   for (let at = to - 1; at >= from; at -= 1) block = (block << 8) | (bytes[at] ?? 0);

@@ -12,7 +12,7 @@ const anyId = fc
   })
   .map(({ ledgerId, entryId, ...within }) => new MessageId(ledgerId, entryId, within));
 
-test("an id comes back out of its bytes", () => {
+test("an id is deserialized as it was serialized", () => {
   fc.assert(
     fc.property(anyId, (id) => {
       expect(MessageId.deserialize(id.serialize())).toEqual(id);
@@ -25,7 +25,7 @@ test("the bytes are those of Pulsar's Java client", () => {
   expect(Buffer.from(id.serialize()).toString("hex")).toBe("080510ac0218022001300a");
 });
 
-test("ids are ordered as their messages are", () => {
+test("ids compare in the order of their messages", () => {
   const inOrder = [
     MessageId.earliest,
     new MessageId(1n, 5n),
@@ -40,7 +40,7 @@ test("ids are ordered as their messages are", () => {
       expect(Math.sign(id.compare(other))).toBe(Math.sign(at - otherAt));
 });
 
-test("an id reads as in Pulsar's other clients", () => {
+test("an id prints as in Pulsar's other clients", () => {
   expect(new MessageId(3n, 4n).toString()).toBe("3:4:-1");
   expect(new MessageId(3n, 4n, { partition: 1, batchIndex: 2 }).toString()).toBe("3:4:1:2");
   expect(new MessageId(2n ** 64n - 1n, 2n ** 64n - 1n).toString()).toBe("-1:-1:-1");

@@ -1,8 +1,10 @@
+import { ConfigError } from "@sluice/core";
 import { MESSAGE_ID } from "../../wire/definition/message-id.ts";
 import type { MessageIdData } from "../../wire/definition/message-id.ts";
 import { EARLIEST_ID, LATEST_ID } from "../../wire/constants.ts";
+import { shown } from "../check/arguments.ts";
 
-/** Where in a batch, or in which partition: for what is in none. */
+/** Pulsar's value for "no batch" and "no partition". */
 const NONE = -1;
 
 interface Within {
@@ -12,8 +14,8 @@ interface Within {
 }
 
 /**
- * Where a message is stored. The bytes of `serialize` are those of Pulsar's Java client, so that an
- * id can be kept by one program and used by another.
+ * The place of a message: ledger, entry, partition and index in its batch. `serialize` gives the bytes
+ * of Pulsar's Java client, so that programs in other languages can use the id.
  */
 export class MessageId {
   /** Before the first message of a topic. */
@@ -27,7 +29,7 @@ export class MessageId {
   readonly partition: number;
   /** -1 if the message is in no batch. */
   readonly batchIndex: number;
-  /** Messages in its batch; 0 if it is in none, or not known. */
+  /** Messages in the batch; 0 if there is no batch, or it is not known. */
   readonly batchSize: number;
 
   constructor(
@@ -35,6 +37,10 @@ export class MessageId {
     entryId: bigint,
     { partition = NONE, batchIndex = NONE, batchSize = 0 }: Within = {},
   ) {
+    if (typeof ledgerId !== "bigint" || typeof entryId !== "bigint")
+      throw new ConfigError(
+        `a MessageId of ${shown(ledgerId)} and ${shown(entryId)} is not possible; use bigints, e.g. new MessageId(7n, 0n)`,
+      );
     this.ledgerId = signed(ledgerId);
     this.entryId = signed(entryId);
     this.partition = partition;
@@ -42,12 +48,17 @@ export class MessageId {
     this.batchSize = batchSize;
   }
 
-  /** What `within` says wins over what the wire says. */
+  /** Values in `within` replace those of the wire. */
   static of(data: MessageIdData, within: Within = {}): MessageId {
     return new MessageId(data.ledgerId, data.entryId, { ...data, ...within });
   }
 
+  /** Reads the bytes of `serialize`. */
   static deserialize(bytes: Uint8Array): MessageId {
+    if (!(bytes instanceof Uint8Array))
+      throw new ConfigError(
+        `the argument of MessageId.deserialize is ${shown(bytes)}; use the Uint8Array that serialize returned`,
+      );
     return MessageId.of(MESSAGE_ID.decode(bytes));
   }
 
@@ -55,7 +66,7 @@ export class MessageId {
     return MESSAGE_ID.encode(this.toData());
   }
 
-  /** As the wire has it. */
+  /** As the wire format has it. */
   toData(): MessageIdData {
     const { ledgerId, entryId, partition, batchIndex, batchSize } = this;
     return {
@@ -67,7 +78,7 @@ export class MessageId {
     };
   }
 
-  /** Less than 0 if this message is before the other. Only ids of one topic compare. */
+  /** Below 0 if this message is before `other`. Compares ids of one topic only. */
   compare(other: MessageId): number {
     if (this.ledgerId !== other.ledgerId) return this.ledgerId < other.ledgerId ? -1 : 1;
     if (this.entryId !== other.entryId) return this.entryId < other.entryId ? -1 : 1;
@@ -84,7 +95,7 @@ export class MessageId {
   }
 }
 
-/** The wire has no negative ids: -1 comes as 2^64 - 1. */
+/** The wire has unsigned ids: -1 is encoded as 2^64 − 1. */
 function signed(id: bigint): bigint {
   return id > LATEST_ID ? BigInt.asIntN(64, id) : id;
 }

@@ -1,21 +1,22 @@
 import { requireDuration, requireWhole } from "@sluice/core/internal";
 import { BatchWriter } from "../../wire/batch.ts";
-import type { Parcel } from "./parcel.ts";
-import type { SendTicket } from "./send-ticket.ts";
+import type { SendBatch } from "./send-frames.ts";
+import type { SendCall } from "./send-call.ts";
 
 export interface BatchLimits {
+  /** Messages per batch. */
   readonly messagesMax: number;
-  /** Of all messages together, uncompressed. A larger message goes alone. */
+  /** Bytes of all messages of a batch, uncompressed. A larger message is sent alone. */
   readonly bytesMax: number;
-  /** How long the first may wait for others. */
+  /** Longest wait of a batch's first message for others. */
   readonly delayMaxMs: number;
 }
 
-/** Gathers messages, in order, until they are as many or as large as may go together. */
+/** Collects messages in order until the batch is full. */
 export class BatchBuilder {
   readonly #limits: BatchLimits;
   readonly #writer = new BatchWriter();
-  #tickets: SendTicket[] = [];
+  #calls: SendCall[] = [];
   #sizeBytes = 0;
   #dueAtMs = 0;
   #brokerBytesMax = Infinity;
@@ -28,55 +29,55 @@ export class BatchBuilder {
   }
 
   get isEmpty(): boolean {
-    return this.#tickets.length === 0;
+    return this.#calls.length === 0;
   }
 
   get isFull(): boolean {
     const { messagesMax, bytesMax } = this.#limits;
-    return this.#tickets.length >= messagesMax || this.#sizeBytes >= bytesMax;
+    return this.#calls.length >= messagesMax || this.#sizeBytes >= bytesMax;
   }
 
-  /** When the batch has to go, even if it is not full; for one that is not empty. */
+  /** When a batch that is not empty has to be sent even if it is not full. */
   get dueAtMs(): number {
     return this.#dueAtMs;
   }
 
-  /** What the broker takes at most, if that is less than the limits say. */
+  /** The broker's maxMessageSize: a second bound on the bytes of a batch. */
   set brokerBytesMax(bytes: number) {
     this.#brokerBytesMax = bytes;
   }
 
-  /** Whether a message of so many bytes may join; an empty batch takes any. */
+  /** Whether a message of `sizeBytes` may join; an empty batch takes any message. */
   hasRoomFor(sizeBytes: number): boolean {
     const bytesMax = Math.min(this.#limits.bytesMax, this.#brokerBytesMax);
     return this.isEmpty || this.#sizeBytes + sizeBytes <= bytesMax;
   }
 
-  add(ticket: SendTicket, nowMs: number): void {
-    const first = this.#tickets[0];
+  add(call: SendCall, nowMs: number): void {
+    const first = this.#calls[0];
     if (first === undefined) this.#dueAtMs = nowMs + this.#limits.delayMaxMs;
-    // The first is written when a second comes: most batches of a slow producer have only one.
+    // The first message is written when the second comes: a slow producer's batches mostly have one.
     else {
-      if (this.#tickets.length === 1) this.#write(first);
-      this.#write(ticket);
+      if (this.#calls.length === 1) this.#write(first);
+      this.#write(call);
     }
-    this.#tickets.push(ticket);
-    this.#sizeBytes += ticket.sizeBytes;
+    this.#calls.push(call);
+    this.#sizeBytes += call.sizeBytes;
   }
 
   /**
-   * All that was gathered, which must be something; the next batch begins empty. One message goes
-   * as what it is, which is smaller and spares all who receive it the taking apart.
+   * The collected messages, at least one; the next batch begins empty. A single message is sent
+   * without the batch format: fewer bytes, and consumers need not take a batch apart.
    */
-  take(): Parcel {
-    const tickets = this.#tickets;
-    const batch = tickets.length > 1 ? this.#writer.take() : undefined;
-    this.#tickets = [];
+  take(): SendBatch {
+    const calls = this.#calls;
+    const payload = calls.length > 1 ? this.#writer.take() : undefined;
+    this.#calls = [];
     this.#sizeBytes = 0;
-    return { tickets, batch };
+    return { calls, payload };
   }
 
-  #write({ message, sequenceId }: SendTicket): void {
+  #write({ message, sequenceId }: SendCall): void {
     const { properties, partitionKey, partitionKeyB64Encoded } = message.metadata;
     const { orderingKey, eventTime } = message.metadata;
     this.#writer.add(

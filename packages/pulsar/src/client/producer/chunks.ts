@@ -1,17 +1,17 @@
 import { ConfigError } from "@sluice/core";
 import type { MessageMetadata } from "../../wire/definition/metadata.ts";
 
-/** What the wire has for the size of a whole message. */
+/** Bytes of the largest chunked message: `total_chunk_msg_size` is a signed 32-bit number. */
 const TOTAL_BYTES_MAX = 2 ** 31 - 1;
 
-/** One piece of a message that is larger than a broker takes. */
+/** One chunk of a message. */
 export interface Chunk {
   readonly metadata: MessageMetadata;
-  /** A view. */
+  /** A view of the message's payload. */
   readonly payload: Uint8Array;
 }
 
-/** Cuts a message into pieces of at most `chunkBytesMax`, which a consumer puts together again. */
+/** Splits a message into chunks of at most `chunkBytesMax` bytes. */
 export function chunksOf(
   metadata: MessageMetadata,
   payload: Uint8Array,
@@ -24,7 +24,7 @@ export function chunksOf(
   const count = Math.ceil(payload.length / chunkBytesMax);
   const common = {
     ...metadata,
-    // The same as that of Pulsar's other clients: unique, and the same when it is sent again.
+    // As Pulsar's other clients build it: unique, and the same for a resend.
     uuid: `${metadata.producerName}-${metadata.sequenceId}`,
     numChunksFromMsg: count,
     totalChunkMsgSize: payload.length,

@@ -4,10 +4,10 @@ import { PartitionedProducer } from "./partitioned-producer.ts";
 import { settingsOf } from "./producer-options.ts";
 import type { ProducerOptions } from "./producer-options.ts";
 import type { Producer } from "./producer.ts";
-import { SendRoom } from "./send-room.ts";
+import { PartitionRoom, SendRoom } from "./send-room.ts";
 import { TopicProducer } from "./topic-producer.ts";
 
-/** Resolves once the broker, or the brokers of all partitions, have taken the producer on. */
+/** Resolves once the producer, or one producer per partition, is attached to its broker. */
 export async function openProducer(
   cluster: Cluster,
   options: ProducerOptions,
@@ -20,6 +20,6 @@ export async function openProducer(
     const partitions = await cluster.partitionsOf(topic, signal);
     if (partitions > 0) return PartitionedProducer.open(cluster, settings, { partitions, signal });
   }
-  const room = new SendRoom(settings.room);
+  const room = new PartitionRoom(new SendRoom(settings.room));
   return TopicProducer.open(cluster, settings, { topic, partition: partition ?? -1, room, signal });
 }

@@ -2,25 +2,26 @@ import { ConfigError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
 import { requireKnownKeys, requireNumber } from "@sluice/core/internal";
 import type { MessageMetadata } from "../../wire/definition/metadata.ts";
-import { keyValues } from "../api/properties.ts";
+import { shown } from "../check/arguments.ts";
+import { keyValues } from "../message/properties.ts";
 import { requireSequenceId } from "./sequence-id.ts";
 
-/** What a producer is given. Nothing in it may change before `send` has resolved. */
+/** A message to send. Its bytes must not change before `send` has resolved. */
 export interface OutgoingMessage {
-  /** Text goes as UTF-8. */
+  /** Text is sent as UTF-8. */
   readonly data: Uint8Array | string;
-  /** Messages of one key stay in order, in one partition. */
+  /** Messages of one key go to one partition, in order. */
   readonly key?: string | Uint8Array | undefined;
-  /** What keyShared consumers share messages by, instead of the key. */
+  /** Used instead of the key to choose the consumer of a Key_Shared subscription. */
   readonly orderingKey?: Uint8Array | undefined;
   readonly properties?: Readonly<Record<string, string>> | undefined;
-  /** When it happened, by whatever clock the application has: milliseconds since 1970. */
+  /** Event time of the application, in ms since 1970. */
   readonly eventTimeMs?: number | undefined;
-  /** Greater than that of any message before; the next number if left out. */
+  /** Above that of every message before. Default: the next number. */
   readonly sequenceId?: bigint | undefined;
-  /** Shared consumers get it no sooner: milliseconds since 1970. Such a message joins no batch. */
+  /** Delayed delivery on shared subscriptions: not before this time, in ms since 1970. Never batched. */
   readonly deliverAtMs?: number | undefined;
-  /** The same, from now on. */
+  /** Delayed delivery by a duration from now. */
   readonly deliverAfterMs?: number | undefined;
 }
 
@@ -35,56 +36,64 @@ const KNOWN: ReadonlySet<string> = new Set([
   "deliverAfterMs",
 ]);
 
-/** The fields that a message has in the same form whether it goes alone or in a batch. */
+/** The metadata fields that a single message and a batched one share. */
 type CommonMetadata = Pick<
   MessageMetadata,
   "properties" | "partitionKey" | "partitionKeyB64Encoded" | "orderingKey" | "eventTime"
 >;
 
-/** A message in the terms of the wire. */
+/** A message as the wire format has it. */
 export interface PreparedMessage {
   readonly payload: Uint8Array;
   readonly metadata: CommonMetadata;
   readonly deliverAtTime: bigint | undefined;
   readonly sequenceId: bigint | undefined;
-  /** What it takes in memory, near enough. */
+  /** Estimated memory, for `pendingBytesMax`. */
   readonly sizeBytes: number;
 }
 
-/** Beside what its user gave it, a message costs this much while it is kept. */
+/** Estimated bytes of a message's objects, and of one property, beside their content. */
 const OVERHEAD_BYTES = 64;
 
 export function prepare(message: OutgoingMessage, wallClock: Clock): PreparedMessage {
-  if (typeof message !== "object")
-    throw new ConfigError('a message must be an object, as in { data: "hello" }');
-  requireKnownKeys("a message", message, KNOWN);
+  requireMessage(message);
+  requireKnownKeys("the message", message, KNOWN);
   const { data, sequenceId } = message;
   const payload = typeof data === "string" ? Buffer.from(data, "utf8") : data;
   if (!(payload instanceof Uint8Array))
-    throw new ConfigError("a message's data must be a Uint8Array or a string");
-  if (sequenceId !== undefined) requireSequenceId("a message's sequenceId", sequenceId);
+    throw new ConfigError(
+      `data is ${shown(data)}; use a string or a Uint8Array, e.g. JSON.stringify(value)`,
+    );
+  if (sequenceId !== undefined) requireSequenceId("sequenceId", sequenceId);
   const metadata = metadataOf(message);
   const sizeBytes = payload.length + OVERHEAD_BYTES + metadataBytes(metadata);
   const deliverAtTime = deliverAt(message, wallClock);
   return { payload, metadata, deliverAtTime, sequenceId, sizeBytes };
 }
 
-/** A key as routing sees it: bytes by their base64, as the wire has them. */
-export function keyText(key: string | Uint8Array): string {
-  return typeof key === "string" ? key : Buffer.from(key).toString("base64");
+export function requireMessage(message: unknown): void {
+  if (typeof message === "object" && message !== null && !(message instanceof Uint8Array)) return;
+  throw new ConfigError(`the message is ${shown(message)}; write send({ data: "hello" })`);
 }
 
-/** One shape for all, so that the hot path stays fast: fields that are undefined are not written. */
+/** A key as a text: bytes as base64, as in `partitionKey` of the wire. */
+export function keyText(key: string | Uint8Array): string {
+  if (typeof key === "string") return key;
+  if (key instanceof Uint8Array) return Buffer.from(key).toString("base64");
+  throw new ConfigError(`key is ${shown(key)}; use a string or a Uint8Array, e.g. String(id)`);
+}
+
+/** Always the same object shape, for speed; undefined fields are not encoded. */
 function metadataOf({
   key,
   orderingKey,
   properties,
   eventTimeMs,
 }: OutgoingMessage): CommonMetadata {
-  if (key !== undefined && typeof key !== "string" && !(key instanceof Uint8Array))
-    throw new ConfigError("a message's key must be a string or a Uint8Array");
   if (orderingKey !== undefined && !(orderingKey instanceof Uint8Array))
-    throw new ConfigError("a message's orderingKey must be a Uint8Array");
+    throw new ConfigError(
+      `orderingKey is ${shown(orderingKey)}; use a Uint8Array, e.g. Buffer.from(text)`,
+    );
   return {
     properties: properties === undefined ? undefined : keyValues(properties),
     partitionKey: key === undefined ? undefined : keyText(key),
@@ -99,11 +108,11 @@ function deliverAt(message: OutgoingMessage, wallClock: Clock): bigint | undefin
   if (deliverAfterMs === undefined)
     return deliverAtMs === undefined ? undefined : instant("deliverAtMs", deliverAtMs);
   if (deliverAtMs !== undefined)
-    throw new ConfigError("a message has deliverAtMs or deliverAfterMs, not both");
+    throw new ConfigError("deliverAtMs and deliverAfterMs are both set; use one of them");
   return instant("deliverAfterMs", wallClock.now() + deliverAfterMs);
 }
 
-/** Beyond this no `Date` goes. */
+/** The largest time of a `Date`, in ms. */
 const INSTANT_MAX_MS = 8.64e15;
 
 function instant(name: string, ms: number): bigint {
@@ -111,7 +120,7 @@ function instant(name: string, ms: number): bigint {
   return BigInt(Math.round(ms));
 }
 
-/** A character takes at most three bytes of UTF-8 per unit of UTF-16. */
+/** An upper bound: one UTF-16 unit takes at most three bytes of UTF-8. */
 function metadataBytes({ properties, partitionKey, orderingKey }: CommonMetadata): number {
   let units = partitionKey?.length ?? 0;
   if (properties !== undefined)

@@ -3,20 +3,20 @@ import { partitionTopicName } from "../../topic-name.ts";
 import { Alarm } from "../wait/alarm.ts";
 import { ClosedError } from "../error/closed-error.ts";
 import type { Cluster } from "../lookup/cluster.ts";
-import { inGroups } from "../lookup/in-groups.ts";
+import { inGroups } from "../wait/in-groups.ts";
 import type { MessageId } from "../message/message-id.ts";
-import { wellHeard } from "../connection/well-heard.ts";
+import { requireMessage } from "./outgoing-message.ts";
 import type { OutgoingMessage } from "./outgoing-message.ts";
 import type { ProducerSettings } from "./producer-options.ts";
 import type { Producer, SendOptions } from "./producer.ts";
 import { Router } from "./router.ts";
-import { SendRoom } from "./send-room.ts";
+import { PartitionRoom, SendRoom } from "./send-room.ts";
 import { TopicProducer } from "./topic-producer.ts";
 
 /**
- * A producer for each partition of a topic, and who chooses between them. All share one room, so
- * that what is pending is bounded however many partitions there are; one that is stuck can hold up
- * the others until its messages time out.
+ * One producer per partition of a topic, and the router that chooses between them. All share one
+ * `SendRoom`: the pending messages are bounded for any number of partitions, and a stuck partition
+ * leaves room for the others.
  */
 export class PartitionedProducer implements Producer {
   readonly topic: string;
@@ -42,7 +42,7 @@ export class PartitionedProducer implements Producer {
     });
   }
 
-  /** Resolves once the brokers of all partitions have taken it on; if one does not, none is left. */
+  /** Resolves once all partitions are attached. If one of them fails, all are closed again. */
   static async open(
     cluster: Cluster,
     settings: ProducerSettings,
@@ -81,15 +81,17 @@ export class PartitionedProducer implements Producer {
   }
 
   async send(message: OutgoingMessage, options?: SendOptions): Promise<MessageId> {
-    if (this.isClosed) throw new ClosedError("the producer is closed");
+    if (this.isClosed) throw this.#closedError();
+    requireMessage(message);
     const producers = this.#producers;
     const chosen = this.#router.choose(
       message,
       producers.length,
-      (partition) => producers[partition]?.isGathering === true,
+      (partition) => producers[partition]?.state ?? "full",
     );
     const producer = producers[chosen];
-    if (producer === undefined) throw new ClosedError("the producer has no partition");
+    if (producer === undefined)
+      throw new ClosedError(`the producer of ${this.topic} has no partition`);
     return producer.send(message, options);
   }
 
@@ -106,8 +108,12 @@ export class PartitionedProducer implements Producer {
     return this.close();
   }
 
+  #closedError(): ClosedError {
+    return new ClosedError(`the producer of ${this.topic} is closed; create another`);
+  }
+
   async #close(): Promise<void> {
-    this.#closed.abort(new ClosedError("the producer is closed"));
+    this.#closed.abort(this.#closedError());
     this.#updateAlarm.clear();
     await this.#updating;
     await Promise.all(this.#producers.map((producer) => producer.close()));
@@ -118,14 +124,14 @@ export class PartitionedProducer implements Producer {
     this.#updateAlarm.set(this.#cluster.timer.now() + this.#settings.partitions.updateMs);
   }
 
-  /** Looks for partitions that have been added. They are never taken away. */
+  /** Looks for added partitions. Pulsar never removes partitions. */
   async #update(): Promise<void> {
-    const signal = wellHeard(this.#closed.signal);
+    const { signal } = this.#closed;
     try {
       const partitions = await this.#cluster.partitionsOf(this.topic, signal);
       if (partitions > this.#producers.length) await this.#grow(partitions, signal);
     } catch (error) {
-      // The partitions that are known go on; the next look may succeed.
+      // The known partitions go on; the next update may succeed.
       if (!(error instanceof SluiceError)) throw error;
     }
     this.#armUpdate();
@@ -134,6 +140,7 @@ export class PartitionedProducer implements Producer {
   async #grow(partitions: number, signal: AbortSignal | undefined): Promise<void> {
     const known = this.#producers.length;
     const fresh = Array.from({ length: partitions - known }, (_, index) => known + index);
+    this.#room.partitions = partitions;
     const opened: { readonly partition: number; readonly producer: TopicProducer }[] = [];
     try {
       await inGroups(fresh, async (partition) => {
@@ -152,7 +159,7 @@ export class PartitionedProducer implements Producer {
     return TopicProducer.open(this.#cluster, this.#settings, {
       topic,
       partition,
-      room: this.#room,
+      room: new PartitionRoom(this.#room),
       signal,
     });
   }

@@ -11,7 +11,7 @@ function send(sequenceId: bigint, messages = 1): PendingSend {
     messages,
     sizeBytes: messages,
     frame: Buffer.alloc(0),
-    deadlineAtMs: Infinity,
+    calledAtMs: 0,
     onStored: () => undefined,
     onFailed: () => undefined,
   };
@@ -28,7 +28,7 @@ function meaningForBatch(highest: bigint | undefined): unknown {
 type Step = "push" | "write" | "receipt" | "rewind" | "refuse" | "old" | "ahead";
 const STEPS: readonly Step[] = ["push", "write", "receipt", "rewind", "refuse", "old", "ahead"];
 
-test("however it is written, rewound and answered, the order is that of pushing", () => {
+test("for any writes, rewinds and receipts the order is that of push", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...STEPS), { maxLength: 100 }), (steps) => {
       const pending = new PendingSends();
@@ -71,7 +71,7 @@ test("however it is written, rewound and answered, the order is that of pushing"
   );
 });
 
-test("a batch is stored by a receipt for all of it, or by one that does not say", () => {
+test("a batch is stored by a receipt for its last message, or by one without a highest id", () => {
   for (const highest of [7n, 5n, 0n, NO_ID, undefined])
     expect(meaningForBatch(highest)).toMatchObject({ sequenceId: 5n });
   for (const highest of [6n, 8n]) expect(meaningForBatch(highest)).toBe("ahead");

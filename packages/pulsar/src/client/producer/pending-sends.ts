@@ -2,33 +2,30 @@ import type { SluiceError } from "@sluice/core";
 import { Fifo } from "@sluice/core/internal";
 import type { MessageIdData } from "../../wire/definition/message-id.ts";
 
-/**
- * One SEND: a message, a batch of them or a piece of one, as the bytes that go out each time it is
- * sent.
- */
+/** One SEND: a message, a batch or a chunk, as the bytes that are written each time it is sent. */
 export interface PendingSend {
-  /** Pieces of one message have the same. */
+  /** Of its first message. All chunks of a message have the same one. */
   readonly sequenceId: bigint;
   /** Of its last message. */
   readonly highestSequenceId: bigint;
-  /** 0, and no bytes, for all pieces of a message but the last. */
+  /** 0, with 0 bytes, for every chunk of a message except the last. */
   readonly messages: number;
   readonly sizeBytes: number;
   readonly frame: Buffer;
-  /** Infinity if it may take for ever. */
-  readonly deadlineAtMs: number;
-  /** Exactly one of these is called, once. */
+  /** When `send` was called for its first message. */
+  readonly calledAtMs: number;
+  /** Exactly one of `onStored` and `onFailed` is called, once. */
   onStored(id: MessageIdData | undefined): void;
   onFailed(error: SluiceError): void;
 }
 
 /**
- * What a receipt means: the first that was sent is stored; or it is about one that was given up
- * before; or the broker has lost something on the way.
+ * The meaning of a SEND_RECEIPT: the oldest SEND on the wire is stored; or the receipt is for a SEND
+ * that failed before (`stale`); or the broker left a SEND out (`ahead`).
  */
 export type ReceiptMeaning = PendingSend | "stale" | "ahead";
 
-/** The SENDs of a producer without a receipt, in order: those on the wire, then those before it. */
+/** The SENDs of a producer without a receipt, in order: first those on the wire, then the rest. */
 export class PendingSends {
   #onWire = new Fifo<PendingSend>();
   #waiting = new Fifo<PendingSend>();
@@ -51,14 +48,14 @@ export class PendingSends {
     this.#last = send;
   }
 
-  /** The next to be written to the wire; it counts as written. */
+  /** The next SEND to write; it counts as written from now on. */
   takeForWire(): PendingSend | undefined {
     const send = this.#waiting.shift();
     if (send !== undefined) this.#onWire.push(send);
     return send;
   }
 
-  /** The wire is gone: all must be written again. Answers how many messages had been. */
+  /** The connection is lost: every SEND must be written again. Answers the messages written before. */
   rewind(): number {
     const again = new Fifo<PendingSend>();
     let messages = 0;
@@ -74,7 +71,7 @@ export class PendingSends {
   onReceipt(sequenceId: bigint, highestSequenceId: bigint = 0n): ReceiptMeaning {
     const first = this.first;
     if (first === undefined || sequenceId < first.sequenceId) return "stale";
-    // Of what is no batch brokers say -1, 0 or the id again.
+    // For a SEND without a batch, brokers answer -1, 0 or the sequence id again.
     const highest = BigInt.asIntN(64, highestSequenceId);
     const isWhole = highest <= sequenceId || highest === first.highestSequenceId;
     if (sequenceId > first.sequenceId || !isWhole || this.#onWire.length === 0) return "ahead";
@@ -82,12 +79,12 @@ export class PendingSends {
     return first;
   }
 
-  /** Takes the first off the wire if it is this one: the broker does not want it. */
+  /** Removes the oldest SEND if it has this sequence id: the broker refused it. */
   takeRefused(sequenceId: bigint): PendingSend | undefined {
     return this.#onWire.peek()?.sequenceId === sequenceId ? this.#onWire.shift() : undefined;
   }
 
-  /** All, in order; none is pending any more. */
+  /** Removes all SENDs and returns them in order. */
   takeAll(): readonly PendingSend[] {
     return [...taken(this.#onWire), ...taken(this.#waiting)];
   }

@@ -7,50 +7,54 @@ import { ACCESS_MODE } from "../../wire/constants.ts";
 import type { KeyValue } from "../../wire/definition/key-value.ts";
 import { javaStringHash, murmur3Hash } from "../message/key-hash.ts";
 import type { KeyHash } from "../message/key-hash.ts";
-import { keyValues } from "../api/properties.ts";
+import { keyValues } from "../message/properties.ts";
+import { requireBoolean, requireOneOf, requireOptions, requireText } from "../check/arguments.ts";
 import type { BatchLimits } from "./batch-builder.ts";
 import type { OutgoingMessage } from "./outgoing-message.ts";
 import { requireSequenceId } from "./sequence-id.ts";
 
 export type AccessMode = keyof typeof ACCESS_MODE;
 
-/** Which of `partitions` partitions, from 0, a message goes to. */
+/** Returns the partition of a message: a whole number from 0 to `partitions` − 1. */
 export type Route = (message: OutgoingMessage, partitions: number) => number;
 
 export interface ProducerOptions {
+  /** A short name such as `orders` means `persistent://public/default/orders`. */
   readonly topic: string;
-  /** Unique in the cluster; the broker gives one if it is left out. */
+  /** Unique in the cluster. Default: the broker chooses one. */
   readonly name?: string | undefined;
-  /** For those who look at the topic's producers. */
+  /** Shown in the broker's statistics. */
   readonly properties?: Readonly<Record<string, string>> | undefined;
-  /** `shared`: others may publish, too. */
+  /** Whether other producers may publish to the topic at the same time. @default "shared" */
   readonly accessMode?: AccessMode | undefined;
-  /** Several messages in one entry: 1000, 128 KiB or 1 ms, whichever is first. Off if left out. */
+  /** Several messages in one entry; true: 1000 messages, 128 KiB or 1 ms. @default false */
   readonly batching?: boolean | Partial<BatchLimits> | undefined;
+  /** @default "none" */
   readonly compression?: CompressionName | undefined;
-  /** Sends messages that are larger than the broker takes in pieces. Refused if left out. */
+  /** Sends a message above the broker's maxMessageSize in chunks instead of refusing it. @default false */
   readonly chunking?: boolean | undefined;
-  /** From the call of `send`; 0 for no end. */
+  /** From the call of `send` to the receipt; 0 for no timeout. @default 30000 */
   readonly sendTimeoutMs?: number | undefined;
-  /** Messages taken and not stored yet, of all partitions together. More wait in `send`. */
+  /** Messages without a receipt, over all partitions; further calls of `send` wait. @default 10000 */
   readonly pendingMessagesMax?: number | undefined;
+  /** The same in bytes. @default 67108864 */
   readonly pendingBytesMax?: number | undefined;
-  /** Of the first message; one more than the broker remembers of this name if left out. */
+  /** Of the first message. Default: one more than the broker has stored for this name. */
   readonly initialSequenceId?: bigint | undefined;
   readonly partitions?: PartitionOptions | undefined;
 }
 
 /** How messages are spread over a partitioned topic. */
 export interface PartitionOptions {
-  /** Instead of by key, and in turn for messages without one. */
+  /** Chooses the partition. Default: by key, and by round robin for messages without one. */
   readonly route?: Route | undefined;
-  /** How keys are spread. Other clients of the topic must do the same. */
+  /** The hash of keys; all producers of a topic must use the same. @default "javaString" */
   readonly keyHash?: "javaString" | "murmur3" | undefined;
-  /** How often to look for new partitions. */
+  /** Time between two looks for added partitions. @default 60000 */
   readonly updateMs?: number | undefined;
 }
 
-/** The options with nothing left open. */
+/** The options, checked, with defaults. */
 export interface ProducerSettings {
   readonly topic: string;
   readonly name: string | undefined;
@@ -59,7 +63,7 @@ export interface ProducerSettings {
   readonly batching: BatchLimits | undefined;
   readonly compression: Compression;
   readonly isChunking: boolean;
-  /** Infinity for no end. */
+  /** Infinity for no timeout. */
   readonly sendTimeoutMs: number;
   readonly room: { readonly messagesMax: number; readonly bytesMax: number };
   readonly initialSequenceId: bigint | undefined;
@@ -95,10 +99,12 @@ const PARTITIONS_UPDATE_MS = 60_000;
 const KEY_HASHES = { javaString: javaStringHash, murmur3: murmur3Hash };
 
 export function settingsOf(options: ProducerOptions): ProducerSettings {
-  requireKnownKeys("a producer", options, KNOWN);
+  requireKnownKeys("createProducer", options, KNOWN);
   const { accessMode = "shared", sendTimeoutMs = SEND_TIMEOUT_MS, initialSequenceId } = options;
   const { pendingMessagesMax = PENDING_MESSAGES_MAX, pendingBytesMax = PENDING_BYTES_MAX } =
     options;
+  if (options.name !== undefined) requireText("name", options.name, '"orders-1"');
+  if (options.chunking !== undefined) requireBoolean("chunking", options.chunking);
   requireDuration("sendTimeoutMs", sendTimeoutMs);
   requireWhole("pendingMessagesMax", pendingMessagesMax, 1);
   requireWhole("pendingBytesMax", pendingBytesMax, 1);
@@ -106,13 +112,13 @@ export function settingsOf(options: ProducerOptions): ProducerSettings {
   const batching = batchingOf(options.batching ?? false);
   if (batching !== undefined && sendTimeoutMs > 0 && batching.delayMaxMs >= sendTimeoutMs)
     throw new ConfigError(
-      `batching.delayMaxMs is ${batching.delayMaxMs}; it must be less than sendTimeoutMs, ${sendTimeoutMs}`,
+      `batching.delayMaxMs is ${batching.delayMaxMs}; use less than sendTimeoutMs, which is ${sendTimeoutMs}`,
     );
   return {
     topic: fullTopicName(options.topic),
     name: options.name,
     properties: keyValues(options.properties ?? {}),
-    accessMode: oneOf("accessMode", accessMode, ACCESS_MODE),
+    accessMode: requireOneOf("accessMode", accessMode, ACCESS_MODE),
     batching,
     compression: usableCompression(options.compression ?? "none"),
     isChunking: options.chunking ?? false,
@@ -123,7 +129,7 @@ export function settingsOf(options: ProducerOptions): ProducerSettings {
   };
 }
 
-/** Some need a newer Node, and say so when they are used. */
+/** Fails here if this Node lacks the codec, not at the first message. */
 function usableCompression(name: CompressionName): Compression {
   const compression = compressionOf(name);
   compression.codec.compress(new Uint8Array());
@@ -133,6 +139,7 @@ function usableCompression(name: CompressionName): Compression {
 function batchingOf(batching: boolean | Partial<BatchLimits>): BatchLimits | undefined {
   if (batching === false) return undefined;
   if (batching === true) return BATCH_LIMITS;
+  requireOptions("batching", batching, "{ batching: true } or { batching: { delayMaxMs: 5 } }");
   requireKnownKeys("batching", batching, KNOWN_OF_BATCHING);
   const { messagesMax, bytesMax, delayMaxMs } = batching;
   return {
@@ -143,19 +150,13 @@ function batchingOf(batching: boolean | Partial<BatchLimits>): BatchLimits | und
 }
 
 function partitionsOf(options: PartitionOptions): ProducerSettings["partitions"] {
+  requireOptions("partitions", options, '{ partitions: { keyHash: "murmur3" } }');
   requireKnownKeys("partitions", options, KNOWN_OF_PARTITIONS);
   const { route, keyHash = "javaString", updateMs = PARTITIONS_UPDATE_MS } = options;
   requireDuration("partitions.updateMs", updateMs, 1);
-  return { route, keyHash: oneOf("partitions.keyHash", keyHash, KEY_HASHES), updateMs };
-}
-
-function oneOf<Name extends string, T>(
-  what: string,
-  name: Name,
-  choices: Readonly<Record<Name, T>>,
-): T {
-  if (Object.hasOwn(choices, name)) return choices[name];
-  throw new ConfigError(
-    `${what} is "${name}"; it must be one of ${Object.keys(choices).join(", ")}`,
-  );
+  if (route !== undefined && typeof route !== "function")
+    throw new ConfigError(
+      "partitions.route must be a function (message, partitions) => number, e.g. () => 0",
+    );
+  return { route, keyHash: requireOneOf("partitions.keyHash", keyHash, KEY_HASHES), updateMs };
 }

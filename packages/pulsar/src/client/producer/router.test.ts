@@ -1,37 +1,48 @@
 import { expect, test } from "vitest";
 import { javaStringHash, murmur3Hash } from "../message/key-hash.ts";
 import { Router } from "./router.ts";
+import type { PartitionState } from "./router.ts";
 
-const NEVER = (): boolean => false;
+const FREE = (): PartitionState => "free";
+const ONLY_LAST = (partition: number): PartitionState => (partition === 2 ? "free" : "full");
 
-test("messages without a key go round, from where it begins", () => {
+test("messages without a key go to the partitions in round robin, from the given start", () => {
   const router = new Router({ route: undefined, keyHash: javaStringHash, startAt: 1 });
-  const chosen = Array.from({ length: 5 }, () => router.choose({ data: "" }, 3, NEVER));
+  const chosen = Array.from({ length: 5 }, () => router.choose({ data: "" }, 3, FREE));
   expect(chosen).toEqual([2, 0, 1, 2, 0]);
 });
 
-test("they stay with a partition while it gathers a batch", () => {
+test("the round robin stays with a partition while that one collects a batch", () => {
   const router = new Router({ route: undefined, keyHash: javaStringHash, startAt: 0 });
-  const first = router.choose({ data: "" }, 3, NEVER);
-  const gathering = (partition: number): boolean => partition === first;
+  const first = router.choose({ data: "" }, 3, FREE);
+  const gathering = (partition: number): PartitionState =>
+    partition === first ? "gathering" : "free";
   expect(router.choose({ data: "" }, 3, gathering)).toBe(first);
-  expect(router.choose({ data: "" }, 3, NEVER)).toBe((first + 1) % 3);
+  expect(router.choose({ data: "" }, 3, FREE)).toBe((first + 1) % 3);
 });
 
-test("keys go where other clients put them, bytes by their base64", () => {
+test("a key goes to the partition where other clients put it, and bytes by their base64", () => {
   const java = new Router({ route: undefined, keyHash: javaStringHash, startAt: 0 });
   const murmur = new Router({ route: undefined, keyHash: murmur3Hash, startAt: 0 });
-  expect(java.choose({ data: "", key: "order-1" }, 10, NEVER)).toBe(javaStringHash("order-1") % 10);
-  const asText = murmur.choose({ data: "", key: "AQI=" }, 10, NEVER);
-  expect(murmur.choose({ data: "", key: Uint8Array.of(1, 2) }, 10, NEVER)).toBe(asText);
+  expect(java.choose({ data: "", key: "order-1" }, 10, FREE)).toBe(javaStringHash("order-1") % 10);
+  const asText = murmur.choose({ data: "", key: "AQI=" }, 10, FREE);
+  expect(murmur.choose({ data: "", key: Uint8Array.of(1, 2) }, 10, FREE)).toBe(asText);
 });
 
-test("the user's own choice is taken before all, if it exists", () => {
+test("partitions.route comes before the key, and must return an existing partition", () => {
   const router = new Router({
     route: ({ data }, partitions) => Number(data) % partitions,
     keyHash: javaStringHash,
     startAt: 0,
   });
-  expect(router.choose({ data: "7", key: "a" }, 4, NEVER)).toBe(3);
-  expect(() => router.choose({ data: "x" }, 4, NEVER)).toThrow(/partition NaN/);
+  expect(router.choose({ data: "7", key: "a" }, 4, FREE)).toBe(3);
+  expect(() => router.choose({ data: "x" }, 4, FREE)).toThrow(/route returned NaN/);
+});
+
+test("the round robin skips partitions whose room is full, and goes on if all are", () => {
+  const router = new Router({ route: undefined, keyHash: javaStringHash, startAt: 0 });
+  expect([1, 2, 3].map(() => router.choose({ data: "" }, 3, ONLY_LAST))).toEqual([2, 2, 2]);
+  const chosen = [1, 2, 3].map(() => router.choose({ data: "" }, 3, () => "full"));
+  expect(chosen).toEqual([0, 1, 2]);
+  expect(router.choose({ data: "", key: "a" }, 3, () => "full")).toBe(javaStringHash("a") % 3);
 });

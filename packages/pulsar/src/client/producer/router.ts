@@ -8,13 +8,16 @@ import type { Route } from "./producer-options.ts";
 export interface RouterOptions {
   readonly route: Route | undefined;
   readonly keyHash: KeyHash;
-  /** Where the turn begins, so that many short-lived producers do not all begin with the first. */
+  /** First partition of the round robin; random, so that short-lived producers do not all use the first. */
   readonly startAt: number;
 }
 
+/** What a partition is doing, for the round robin. */
+export type PartitionState = "gathering" | "full" | "free";
+
 /**
- * Chooses a partition: by the user's function, else by key, else in turn. The turn stays with a
- * partition while that one gathers a batch, because batches of one would help nobody.
+ * Chooses a partition: by the user's function, else by key, else by round robin. The round robin stays
+ * with a partition while that one collects a batch, and skips partitions whose room is full.
  */
 export class Router {
   readonly #options: RouterOptions;
@@ -28,13 +31,24 @@ export class Router {
   choose(
     message: OutgoingMessage,
     partitions: number,
-    isGathering: (partition: number) => boolean,
+    stateOf: (partition: number) => PartitionState,
   ): number {
     const { route, keyHash } = this.#options;
     if (route !== undefined) return checked(route(message, partitions), partitions);
     if (message.key !== undefined) return partitionOfKey(keyText(message.key), partitions, keyHash);
+    return this.#nextInTurn(partitions, stateOf);
+  }
+
+  #nextInTurn(partitions: number, stateOf: (partition: number) => PartitionState): number {
     const current = this.#turn % partitions;
-    if (isGathering(current)) return current;
+    if (stateOf(current) === "gathering") return current;
+    for (let step = 1; step <= partitions; step++) {
+      const next = (current + step) % partitions;
+      if (stateOf(next) === "full") continue;
+      this.#turn = next;
+      return next;
+    }
+    // All are full: the message waits for its turn in the next one.
     this.#turn = (current + 1) % partitions;
     return this.#turn;
   }
@@ -43,6 +57,6 @@ export class Router {
 function checked(partition: number, partitions: number): number {
   if (Number.isInteger(partition) && partition >= 0 && partition < partitions) return partition;
   throw new ConfigError(
-    `the route chose partition ${partition}; it must be from 0 to ${partitions - 1}`,
+    `partitions.route returned ${String(partition)}; return a whole number from 0 to ${partitions - 1}`,
   );
 }

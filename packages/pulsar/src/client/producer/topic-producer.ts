@@ -2,6 +2,7 @@ import type { SluiceError } from "@sluice/core";
 import type { Command, CommandOf } from "../../wire/command.ts";
 import { isIntact, splitEntry } from "../../wire/entry.ts";
 import { decodeFrame } from "../../wire/frame.ts";
+import { requireSignalOptions } from "../check/arguments.ts";
 import { abortable } from "../wait/abortable.ts";
 import { Attachment } from "../attachment/attachment.ts";
 import type { AttachmentOwner } from "../attachment/attachment.ts";
@@ -11,34 +12,35 @@ import type { Cluster } from "../lookup/cluster.ts";
 import { ConnectionError } from "../error/connection-error.ts";
 import type { Connection, RequestOptions } from "../connection/connection.ts";
 import type { MessageId } from "../message/message-id.ts";
-import { withTimeLimit } from "../wait/time-limit.ts";
+import { withDeadline } from "../wait/with-deadline.ts";
 import { prepare } from "./outgoing-message.ts";
 import type { OutgoingMessage } from "./outgoing-message.ts";
-import { Outbox } from "./outbox.ts";
-import { pack, requirePayloadFits } from "./parcel.ts";
-import type { Parcel } from "./parcel.ts";
+import type { PartitionState } from "./router.ts";
+import { encodeSends, requirePayloadFits } from "./send-frames.ts";
+import type { SendBatch } from "./send-frames.ts";
+import { SendQueue } from "./send-queue.ts";
 import type { PendingSend } from "./pending-sends.ts";
 import type { ProducerSettings } from "./producer-options.ts";
 import type { Producer, SendOptions } from "./producer.ts";
-import type { SendRoom } from "./send-room.ts";
+import type { PartitionRoom } from "./send-room.ts";
 
-/** Which topic, of a partitioned one which part, and with whom it shares its room. */
-export interface TopicShare {
+export interface TopicProducerOptions {
+  /** The full name of a topic without partitions, or of one partition. */
   readonly topic: string;
   /** -1 if the topic is not partitioned. */
   readonly partition: number;
-  readonly room: SendRoom;
+  readonly room: PartitionRoom;
 }
 
-/** The producer of a topic that is not partitioned, or of one partition. */
+/** Publishes to a topic without partitions, or to one partition. */
 export class TopicProducer implements Producer {
   readonly topic: string;
   readonly #cluster: Cluster;
   readonly #settings: ProducerSettings;
-  readonly #share: TopicShare;
+  readonly #options: TopicProducerOptions;
   readonly #id: bigint;
   readonly #attachment: Attachment;
-  readonly #outbox: Outbox;
+  readonly #queue: SendQueue;
   #name: string;
   #topicEpoch: bigint | undefined;
   #openings = 0n;
@@ -46,28 +48,44 @@ export class TopicProducer implements Producer {
   #messagesToResend = 0;
   #closing: Promise<void> | undefined;
 
-  private constructor(cluster: Cluster, settings: ProducerSettings, share: TopicShare) {
+  private constructor(cluster: Cluster, settings: ProducerSettings, options: TopicProducerOptions) {
     const { batching, sendTimeoutMs } = settings;
-    const { topic, room } = share;
+    const { topic, room } = options;
     this.topic = topic;
     this.#cluster = cluster;
     this.#settings = settings;
-    this.#share = share;
+    this.#options = options;
     this.#id = cluster.takeProducerId();
     this.#name = settings.name ?? "";
-    const toSends = (parcel: Parcel): readonly PendingSend[] => this.#pack(parcel);
-    this.#outbox = new Outbox(cluster.timer, { room, batching, sendTimeoutMs, pack: toSends });
-    const options = { role: "producer", id: this.#id, topic } as const;
-    this.#attachment = new Attachment(cluster, this.#owner(), options);
+    this.#queue = new SendQueue(cluster.timer, {
+      topic,
+      room,
+      batching,
+      sendTimeoutMs,
+      encode: (batch) => this.#encode(batch),
+      onStuck: (messages, waitedMs) => {
+        const atMs = cluster.timer.now();
+        cluster.emit({ type: "stuck", topic, messages, waitedMs, atMs });
+      },
+      onTimedOut: (messages) => {
+        const atMs = cluster.timer.now();
+        cluster.emit({ type: "timedOut", topic, messages, sendTimeoutMs, atMs });
+      },
+    });
+    this.#attachment = new Attachment(cluster, this.#owner(), {
+      role: "producer",
+      id: this.#id,
+      topic,
+    });
   }
 
-  /** Resolves once the broker has taken it on. */
+  /** Resolves once the producer is attached. */
   static async open(
     cluster: Cluster,
     settings: ProducerSettings,
-    { signal, ...share }: TopicShare & { readonly signal?: AbortSignal | undefined },
+    { signal, ...options }: TopicProducerOptions & { readonly signal?: AbortSignal | undefined },
   ): Promise<TopicProducer> {
-    const producer = new TopicProducer(cluster, settings, share);
+    const producer = new TopicProducer(cluster, settings, options);
     await producer.#attachment.start(signal);
     return producer;
   }
@@ -77,38 +95,40 @@ export class TopicProducer implements Producer {
   }
 
   get lastSequenceId(): bigint {
-    return this.#outbox.lastSequenceId;
+    return this.#queue.lastSequenceId;
   }
 
   get pendingMessages(): number {
-    return this.#share.room.messages;
+    return this.#options.room.messages;
   }
 
   get isClosed(): boolean {
-    return this.#closing !== undefined || this.#outbox.isEnded;
+    return this.#closing !== undefined || this.#queue.isEnded;
   }
 
-  /** Whether a batch has been begun that the next message would join. */
-  get isGathering(): boolean {
-    return this.#outbox.isGathering;
+  get state(): PartitionState {
+    if (this.#queue.isFull) return "full";
+    return this.#queue.isGathering ? "gathering" : "free";
   }
 
-  send(message: OutgoingMessage, { signal }: SendOptions = {}): Promise<MessageId> {
+  send(message: OutgoingMessage, options?: SendOptions): Promise<MessageId> {
     try {
+      if (options !== undefined) requireSignalOptions("send(message, { signal })", options);
+      const signal = options?.signal;
       signal?.throwIfAborted();
-      if (this.#closing !== undefined) throw new ClosedError("the producer is closed");
+      if (this.#closing !== undefined) throw this.#closedError();
       const prepared = prepare(message, this.#cluster.wallClock);
       const { compression, isChunking } = this.#settings;
       if (compression.name === "none" && !isChunking)
         requirePayloadFits(prepared.payload.length, this.#messageBytesMax);
-      return this.#outbox.send(prepared, signal);
+      return this.#queue.send(prepared, signal);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
   flush(): Promise<void> {
-    return this.#outbox.flush();
+    return this.#queue.flush();
   }
 
   close(): Promise<void> {
@@ -120,25 +140,31 @@ export class TopicProducer implements Producer {
     return this.close();
   }
 
+  #closedError(): ClosedError {
+    return new ClosedError(`the producer of ${this.topic} is closed; create another`);
+  }
+
   async #close(): Promise<void> {
     const { timer, operationTimeoutMs } = this.#cluster;
-    // What has not been stored by then is failed below.
-    await withTimeLimit(timer, { ms: operationTimeoutMs, what: "closing" }, (signal) =>
-      abortable(this.#outbox.flush(), signal),
+    // Messages that are not stored in time fail below.
+    await withDeadline(
+      timer,
+      { ms: operationTimeoutMs, what: `closing the producer of ${this.topic}` },
+      (signal) => abortable(this.#queue.flush(), signal),
     ).catch(() => undefined);
-    this.#outbox.end(new ClosedError("the producer is closed"));
+    this.#queue.end(this.#closedError());
     await this.#attachment.close();
   }
 
-  #pack(parcel: Parcel): readonly PendingSend[] {
-    return pack(parcel, {
+  #encode(batch: SendBatch): readonly PendingSend[] {
+    return encodeSends(batch, {
       producerId: this.#id,
       producerName: this.#name,
       publishTimeMs: this.#cluster.wallClock.now(),
       compression: this.#settings.compression,
       messageBytesMax: this.#messageBytesMax,
       isChunking: this.#settings.isChunking,
-      partition: this.#share.partition,
+      partition: this.#options.partition,
     });
   }
 
@@ -146,12 +172,12 @@ export class TopicProducer implements Producer {
     return {
       open: (connection, options) => this.#open(connection, options),
       onCommand: (command) => this.#onCommand(command),
-      onDrain: () => this.#outbox.pump(),
+      onDrain: () => this.#queue.pump(),
       onAttached: (connection) => this.#onAttached(connection),
       onDetached: () => {
-        this.#messagesToResend = this.#outbox.detach();
+        this.#messagesToResend = this.#queue.detach();
       },
-      onEnded: (error) => this.#outbox.end(error),
+      onEnded: (error) => this.#queue.end(error),
     };
   }
 
@@ -166,7 +192,7 @@ export class TopicProducer implements Producer {
           topic: this.topic,
           producerId: this.#id,
           requestId,
-          // The name that the broker gave stays ours, also with the next broker.
+          // The name that the first broker gave is kept for the next one.
           producerName: this.#name === "" ? undefined : this.#name,
           userProvidedProducerName: name !== undefined,
           metadata: properties,
@@ -179,7 +205,7 @@ export class TopicProducer implements Producer {
     );
     const isFirst = this.#messageBytesMax === 0;
     if (isFirst)
-      this.#outbox.nextSequenceId = initialSequenceId ?? (answer.lastSequenceId ?? -1n) + 1n;
+      this.#queue.nextSequenceId = initialSequenceId ?? (answer.lastSequenceId ?? -1n) + 1n;
     this.#name = answer.producerName;
     this.#topicEpoch = answer.topicEpoch ?? this.#topicEpoch;
     this.#messageBytesMax = connection.messageBytesMax;
@@ -192,13 +218,13 @@ export class TopicProducer implements Producer {
       const atMs = this.#cluster.timer.now();
       this.#cluster.emit({ type: "resent", topic: this.topic, messages, atMs });
     }
-    this.#outbox.attach(connection);
+    this.#queue.attach(connection);
   }
 
   #onCommand(command: Command): void {
     if (command.kind === "sendReceipt") {
       const { sequenceId, highestSequenceId, messageId } = command.body;
-      this.#outbox.onReceipt(sequenceId, highestSequenceId, messageId);
+      this.#queue.onReceipt(sequenceId, highestSequenceId, messageId);
     } else if (command.kind === "sendError") this.#onSendError(command);
   }
 
@@ -206,22 +232,24 @@ export class TopicProducer implements Producer {
     const refusal = brokerErrorOf(body.error, body.message);
     const { serverError } = refusal;
     if (serverError === "TopicTerminatedError") this.#attachment.end(refusal);
-    else if (serverError === "NotAllowedError") this.#outbox.refuseFirst(body.sequenceId, refusal);
+    else if (serverError === "NotAllowedError") this.#queue.refuseFirst(body.sequenceId, refusal);
     else if (serverError === "ChecksumError") this.#onChecksumError(body.sequenceId, refusal);
     else this.#sendAgain(refusal);
   }
 
-  /** Broken on the way, it can be sent again; broken here, it would be refused for ever. */
+  /** A SEND damaged on the network is sent again; one damaged in this process would be refused for ever. */
   #onChecksumError(sequenceId: bigint, refusal: SluiceError): void {
-    const first = this.#outbox.first;
+    const first = this.#queue.first;
     const isBroken = first !== undefined && !isIntact(splitEntry(decodeFrame(first.frame).entry));
-    if (isBroken) this.#outbox.refuseFirst(sequenceId, refusal);
+    if (isBroken) this.#queue.refuseFirst(sequenceId, refusal);
     else this.#sendAgain(refusal);
   }
 
-  /** Only a new connection makes sure that the broker has forgotten what came after. */
+  /** On a new connection, because the broker then drops the SENDs behind the refused one. */
   #sendAgain(refusal: SluiceError): void {
-    const again = new ConnectionError("the broker could not store a message", { cause: refusal });
+    const again = new ConnectionError(`the broker could not store a message of ${this.topic}`, {
+      cause: refusal,
+    });
     this.#attachment.connection?.close(again);
   }
 }

@@ -1,15 +1,12 @@
-/** Waits for what others wait for, too: the signal ends this wait, not the work. */
+import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
+
+/** Waits for work that others share: the signal ends this wait, not the work. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   signal.throwIfAborted();
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject: (reason: unknown) => void) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
+  return new Promise((resolve, reject: (reason: unknown) => void) => {
+    const listener = { handleEvent: () => reject(signal.reason) };
+    addAbortListener(signal, listener);
+    work.then(resolve, reject).finally(() => removeAbortListener(signal, listener));
   });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
-  }
 }

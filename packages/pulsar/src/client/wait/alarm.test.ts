@@ -8,7 +8,7 @@ function rung(): { alarm: Alarm; timer: VirtualTimer; rungAtMs: number[] } {
   return { alarm: new Alarm(timer, (nowMs) => rungAtMs.push(nowMs)), timer, rungAtMs };
 }
 
-test("it rings once, at the instant that it was set to last", async () => {
+test("an alarm rings once, at the last instant set", async () => {
   const { alarm, timer, rungAtMs } = rung();
   alarm.set(10);
   alarm.set(30);
@@ -20,7 +20,7 @@ test("it rings once, at the instant that it was set to last", async () => {
   expect(alarm.isSet).toBe(false);
 });
 
-test("cleared, it does not ring and leaves nothing behind", async () => {
+test("a cleared alarm does not ring and leaves no sleep", async () => {
   const { alarm, timer, rungAtMs } = rung();
   alarm.set(10);
   alarm.clear();
@@ -32,7 +32,7 @@ test("cleared, it does not ring and leaves nothing behind", async () => {
   expect(rungAtMs).toEqual([]);
 });
 
-test("it can be set again while it rings", async () => {
+test("an alarm can be set again while it rings", async () => {
   const timer = new VirtualTimer();
   const rungAtMs: number[] = [];
   const alarm: Alarm = new Alarm(timer, (nowMs) => {

@@ -1,11 +1,11 @@
 import type { Timer } from "@sluice/core";
 
-/** Why a sleep is given up. One for all: making an error costs more than all else here. */
-const NOT_NEEDED = new Error("not needed any more");
+/** The reason for aborting a sleep. Shared, because creating an error costs more than the rest of `set`. */
+const NOT_NEEDED = new Error("the sleep is not needed any more");
 
 /**
- * Rings once at an instant, unless it is set anew or cleared before. Setting it later than it is
- * set costs nothing: the sleep goes on, and lies down again when it has woken too early.
+ * Calls back once at an instant, unless it is set anew or cleared before. Setting a later instant is
+ * free: the running sleep goes on, and a new one starts when it wakes too early.
  */
 export class Alarm {
   readonly #timer: Timer;
@@ -24,7 +24,7 @@ export class Alarm {
     return this.#dueAtMs !== undefined;
   }
 
-  /** When it rings; undefined if it is not set. */
+  /** Undefined if the alarm is not set. */
   get dueAtMs(): number | undefined {
     return this.#dueAtMs;
   }
@@ -32,36 +32,36 @@ export class Alarm {
   set(dueAtMs: number): void {
     this.#dueAtMs = dueAtMs;
     if (this.#sleep !== undefined && this.#sleepUntilMs <= dueAtMs) return;
-    this.#lieDown(dueAtMs, this.#timer.now());
+    this.#startSleep(dueAtMs, this.#timer.now());
   }
 
-  /** Leaves nothing behind. */
+  /** Leaves no sleep running. */
   clear(): void {
     this.#dueAtMs = undefined;
     this.#sleep?.abort(NOT_NEEDED);
     this.#sleep = undefined;
   }
 
-  #lieDown(dueAtMs: number, nowMs: number): void {
+  #startSleep(dueAtMs: number, nowMs: number): void {
     this.#sleep?.abort(NOT_NEEDED);
     const sleep = new AbortController();
     this.#sleep = sleep;
     this.#sleepUntilMs = dueAtMs;
     this.#timer.sleep(dueAtMs - nowMs, sleep.signal).then(
-      () => this.#wakeUp(sleep),
-      // Given up for an earlier one, or for none.
+      () => this.#onAwake(sleep),
+      // Aborted by `clear`, or for an earlier instant.
       () => undefined,
     );
   }
 
-  #wakeUp(sleep: AbortController): void {
+  #onAwake(sleep: AbortController): void {
     if (sleep !== this.#sleep) return;
     this.#sleep = undefined;
     const dueAtMs = this.#dueAtMs;
     if (dueAtMs === undefined) return;
     const nowMs = this.#timer.now();
     if (nowMs < dueAtMs) {
-      this.#lieDown(dueAtMs, nowMs);
+      this.#startSleep(dueAtMs, nowMs);
       return;
     }
     this.#dueAtMs = undefined;

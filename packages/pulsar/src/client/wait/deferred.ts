@@ -1,4 +1,4 @@
-/** A promise, and how to settle it from outside. */
+/** A promise with its resolve and reject. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;

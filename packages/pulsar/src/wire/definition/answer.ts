@@ -1,4 +1,4 @@
-/** Answers to requests of several kinds. */
+/** Answers to several kinds of requests. */
 import { int32, message, optional, required, string, uint64 } from "../message.ts";
 import type { MessageType, WithUnknown } from "../message.ts";
 import { SCHEMA } from "./schema.ts";
@@ -15,7 +15,7 @@ export const SUCCESS: MessageType<CommandSuccess> = message("CommandSuccess", {
 });
 
 export interface CommandError extends WithUnknown {
-  /** 2^64 - 1 if the handshake failed, which is no request. */
+  /** 2^64 − 1 if there is no request, as after a failed handshake. */
   readonly requestId: bigint;
   readonly error: number;
   readonly message: string;

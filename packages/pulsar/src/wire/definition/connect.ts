@@ -1,4 +1,4 @@
-/** The handshake, and what keeps a connection alive. */
+/** Handshake and keep-alive. */
 import { bool, bytes, int32, message, optional, required, string } from "../message.ts";
 import type { MessageType, WithUnknown } from "../message.ts";
 
@@ -32,7 +32,7 @@ const AUTH_DATA: MessageType<AuthData> = message("AuthData", {
 
 export interface CommandConnect extends WithUnknown {
   readonly clientVersion: string;
-  /** An enum that `authMethodName` has replaced. */
+  /** An enum that `authMethodName` replaces. */
   readonly authMethod?: number | undefined;
   readonly authData?: Uint8Array | undefined;
   readonly protocolVersion?: number | undefined;

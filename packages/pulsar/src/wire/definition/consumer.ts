@@ -1,4 +1,4 @@
-/** What a consumer sends and hears. */
+/** Commands from and to consumers. */
 import {
   bool,
   double,
@@ -40,7 +40,7 @@ export interface CommandSubscribe extends WithUnknown {
   readonly requestId: bigint;
   readonly consumerName?: string | undefined;
   readonly priorityLevel?: number | undefined;
-  /** True if absent. */
+  /** Default: true. */
   readonly durable?: boolean | undefined;
   readonly startMessageId?: MessageIdData | undefined;
   readonly metadata?: readonly KeyValue[] | undefined;
@@ -48,7 +48,7 @@ export interface CommandSubscribe extends WithUnknown {
   readonly schema?: Schema | undefined;
   readonly initialPosition?: number | undefined;
   readonly replicateSubscriptionState?: boolean | undefined;
-  /** True if absent. */
+  /** Default: true. */
   readonly forceTopicCreation?: boolean | undefined;
   readonly startMessageRollbackDurationSec?: bigint | undefined;
   readonly keySharedMeta?: KeySharedMeta | undefined;
@@ -78,7 +78,7 @@ export const SUBSCRIBE: MessageType<CommandSubscribe> = message("CommandSubscrib
   consumerEpoch: optional(19, uint64),
 });
 
-/** Announces an entry: its bytes follow in the same frame. */
+/** The entry follows in the same frame. */
 export interface CommandMessage extends WithUnknown {
   readonly consumerId: bigint;
   readonly messageId: MessageIdData;
@@ -104,7 +104,7 @@ export interface CommandAck extends WithUnknown {
   readonly properties?: readonly KeyLongValue[] | undefined;
   readonly txnidLeastBits?: bigint | undefined;
   readonly txnidMostBits?: bigint | undefined;
-  /** With it, and only with it, the broker answers. */
+  /** The broker answers only if this is set. */
   readonly requestId?: bigint | undefined;
 }
 
@@ -139,7 +139,7 @@ export const ACK_RESPONSE: MessageType<CommandAckResponse> = message("CommandAck
 
 export interface CommandFlow extends WithUnknown {
   readonly consumerId: bigint;
-  /** Messages, not entries. */
+  /** Counts messages, not entries. */
   readonly messagePermits: number;
 }
 
@@ -176,7 +176,7 @@ export const SEEK: MessageType<CommandSeek> = message("CommandSeek", {
 
 export interface CommandRedeliverUnacknowledgedMessages extends WithUnknown {
   readonly consumerId: bigint;
-  /** Without any: all that the consumer has not acknowledged. */
+  /** If empty: everything that the consumer has not acknowledged. */
   readonly messageIds?: readonly MessageIdData[] | undefined;
   readonly consumerEpoch?: bigint | undefined;
 }

@@ -1,4 +1,4 @@
-/** Which topics there are, and where. */
+/** Lookup of topics, partitions and brokers. */
 import {
   bool,
   int32,
@@ -20,7 +20,7 @@ export interface CommandPartitionedTopicMetadata extends WithUnknown {
   readonly originalPrincipal?: string | undefined;
   readonly originalAuthData?: string | undefined;
   readonly originalAuthMethod?: string | undefined;
-  /** True if absent. */
+  /** Default: true. */
   readonly metadataAutoCreationEnabled?: boolean | undefined;
 }
 
@@ -37,7 +37,7 @@ export const PARTITIONED_METADATA: MessageType<CommandPartitionedTopicMetadata> 
 );
 
 export interface CommandPartitionedTopicMetadataResponse extends WithUnknown {
-  /** 0 for a topic that is not partitioned. */
+  /** 0 for a topic without partitions. */
   readonly partitions?: number | undefined;
   readonly requestId: bigint;
   readonly response?: number | undefined;
@@ -127,7 +127,7 @@ export interface CommandGetTopicsOfNamespaceResponse extends WithUnknown {
   readonly topics?: readonly string[] | undefined;
   readonly filtered?: boolean | undefined;
   readonly topicsHash?: string | undefined;
-  /** True if absent. */
+  /** Default: true. */
   readonly changed?: boolean | undefined;
 }
 

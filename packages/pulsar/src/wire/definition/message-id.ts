@@ -12,15 +12,15 @@ import {
 import { messageIdCodec } from "../hot/message-id.ts";
 import type { MessageType, WithUnknown } from "../message.ts";
 
-/** Where a message is: an entry, and within a batch which message of it. */
+/** The position of a message: ledger, entry, and index in the batch. */
 export interface MessageIdData extends WithUnknown {
   readonly ledgerId: bigint;
   readonly entryId: bigint;
-  /** -1, or nothing, if the topic has no partitions. */
+  /** -1 or undefined for a topic without partitions. */
   readonly partition?: number | undefined;
-  /** -1, or nothing, for a whole entry. */
+  /** -1 or undefined for a whole entry. */
   readonly batchIndex?: number | undefined;
-  /** Of a batch: bit n % 64 of word n / 64 is set while message n is not acknowledged. */
+  /** Of a batch: bit n % 64 of word n ÷ 64 is set while message n is not acknowledged. */
   readonly ackSet?: readonly bigint[] | undefined;
   readonly batchSize?: number | undefined;
   readonly firstChunk?: MessageIdData | undefined;

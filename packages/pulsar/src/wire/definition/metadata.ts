@@ -1,4 +1,4 @@
-/** What stands before the payload of an entry, and before each message of a batch. */
+/** The metadata of an entry, and of each message in a batch. */
 import {
   bool,
   bytes,
@@ -34,7 +34,7 @@ const ENCRYPTION_KEYS: MessageType<EncryptionKeys> = message("EncryptionKeys", {
 export interface MessageMetadata extends WithUnknown {
   readonly producerName: string;
   readonly sequenceId: bigint;
-  /** Milliseconds of the wall clock. */
+  /** In ms since 1970. */
   readonly publishTime: bigint;
   readonly properties?: readonly KeyValue[] | undefined;
   readonly replicatedFrom?: string | undefined;
@@ -42,7 +42,7 @@ export interface MessageMetadata extends WithUnknown {
   readonly replicateTo?: readonly string[] | undefined;
   readonly compression?: number | undefined;
   readonly uncompressedSize?: number | undefined;
-  /** That it is there makes the entry a batch, even if it is 1. */
+  /** If set, the entry is a batch, even with the value 1. */
   readonly numMessagesInBatch?: number | undefined;
   readonly eventTime?: bigint | undefined;
   readonly encryptionKeys?: readonly EncryptionKeys[] | undefined;

@@ -1,4 +1,4 @@
-/** What a producer sends and hears. */
+/** Commands from and to producers. */
 import {
   bool,
   bytes,
@@ -31,7 +31,7 @@ export interface CommandProducer extends WithUnknown {
   readonly metadata?: readonly KeyValue[] | undefined;
   readonly schema?: Schema | undefined;
   readonly epoch?: bigint | undefined;
-  /** True if absent. */
+  /** Default: true. */
   readonly userProvidedProducerName?: boolean | undefined;
   readonly producerAccessMode?: number | undefined;
   readonly topicEpoch?: bigint | undefined;
@@ -58,11 +58,11 @@ export const PRODUCER: MessageType<CommandProducer> = message("CommandProducer",
 export interface CommandProducerSuccess extends WithUnknown {
   readonly requestId: bigint;
   readonly producerName: string;
-  /** -1 if absent. */
+  /** Default: -1. */
   readonly lastSequenceId?: bigint | undefined;
   readonly schemaVersion?: Uint8Array | undefined;
   readonly topicEpoch?: bigint | undefined;
-  /** True if absent. False: another answer comes once it is the turn of this producer. */
+  /** Default: true. False: the producer waits for exclusive access, and another answer follows. */
   readonly producerReady?: boolean | undefined;
 }
 
@@ -78,11 +78,11 @@ export const PRODUCER_SUCCESS: MessageType<CommandProducerSuccess> = message(
   },
 );
 
-/** Announces an entry: its bytes follow in the same frame. */
+/** The entry follows in the same frame. */
 export interface CommandSend extends WithUnknown {
   readonly producerId: bigint;
   readonly sequenceId: bigint;
-  /** 1 if absent. */
+  /** Default: 1. */
   readonly numMessages?: number | undefined;
   readonly txnidLeastBits?: bigint | undefined;
   readonly txnidMostBits?: bigint | undefined;

@@ -6,7 +6,7 @@ const ENTRY_ID = (2 << 3) | 0;
 const PARTITION = (3 << 3) | 0;
 const BATCH_INDEX = (4 << 3) | 0;
 
-/** Ids with ack sets or chunks are rare. */
+/** Ids with ack sets or chunks are rare and left to `defined`. */
 export const messageIdCodec = (defined: Codec<MessageIdData>): Codec<MessageIdData> => ({
   decodeFrom(reader) {
     const start = reader.offset;

@@ -13,7 +13,7 @@ const NUM_MESSAGES_IN_BATCH = (11 << 3) | 0;
 const EVENT_TIME = (12 << 3) | 0;
 const HIGHEST_SEQUENCE_ID = (24 << 3) | 0;
 
-/** What producers set on ordinary messages and batches is written here, in the order of its numbers. */
+/** Writes the fields that ordinary messages and batches have, in the order of their numbers. */
 export const metadataCodec = (defined: Codec<MessageMetadata>): Codec<MessageMetadata> => ({
   decodeFrom: (reader) => defined.decodeFrom(reader),
 

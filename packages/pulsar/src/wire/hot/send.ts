@@ -6,7 +6,7 @@ const SEQUENCE_ID = (2 << 3) | 0;
 const NUM_MESSAGES = (3 << 3) | 0;
 const HIGHEST_SEQUENCE_ID = (6 << 3) | 0;
 
-/** Transactions, chunks and replication are rare. */
+/** Transactions, chunks and replication are rare and left to `defined`. */
 export const sendCodec = (defined: Codec<CommandSend>): Codec<CommandSend> => ({
   decodeFrom(reader) {
     const start = reader.offset;

@@ -9,7 +9,7 @@ const PAYLOAD_SIZE = (3 << 3) | 0;
 const EVENT_TIME = (5 << 3) | 0;
 const SEQUENCE_ID = (8 << 3) | 0;
 
-/** Ordering keys, null values and compaction are rare. */
+/** Ordering keys, null values and compaction are rare and left to `defined`. */
 export const singleMetadataCodec = (
   defined: Codec<SingleMessageMetadata>,
 ): Codec<SingleMessageMetadata> => ({

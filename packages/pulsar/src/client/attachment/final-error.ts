@@ -1,11 +1,11 @@
 import type { SluiceError } from "@sluice/core";
 import type { ServerErrorName } from "../../wire/constants.ts";
 import { ProtocolError } from "../../wire/protocol-error.ts";
-import { BrokerError } from "./broker-error.ts";
-import { ConnectionError } from "./connection-error.ts";
-import { DeadlineError } from "./deadline-error.ts";
+import { BrokerError } from "../error/broker-error.ts";
+import { ConnectionError } from "../error/connection-error.ts";
+import { DeadlineError } from "../error/deadline-error.ts";
 
-/** Asking again gives the same answer. */
+/** Server errors that a retry would get again. */
 const FINAL: ReadonlySet<ServerErrorName> = new Set<ServerErrorName>([
   "AuthenticationError",
   "AuthorizationError",
@@ -20,8 +20,8 @@ const FINAL: ReadonlySet<ServerErrorName> = new Set<ServerErrorName>([
 ]);
 
 /**
- * Of somebody new these are final. Of somebody who was attached they may mean the connection that
- * was just lost, which the broker has not noticed yet.
+ * Server errors that are final for a new producer or consumer. After a lost connection they may refer
+ * to the previous connection, which the broker has not noticed to be gone.
  */
 const FINAL_AT_FIRST: ReadonlySet<ServerErrorName> = new Set<ServerErrorName>([
   "ConsumerBusy",
@@ -36,7 +36,7 @@ export function isFinal(reason: SluiceError, wasAttached: boolean): boolean {
     const { serverError } = reason;
     return FINAL.has(serverError) || (!wasAttached && FINAL_AT_FIRST.has(serverError));
   }
-  // A broken frame may have been for somebody else on a shared connection.
+  // On a shared connection, a broken frame may have been for another producer or consumer.
   if (reason instanceof ProtocolError) return !wasAttached;
   return !(reason instanceof ConnectionError || reason instanceof DeadlineError);
 }

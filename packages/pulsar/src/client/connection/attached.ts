@@ -1,21 +1,21 @@
 import type { SluiceError } from "@sluice/core";
 import type { Command } from "../../wire/command.ts";
-import type { AttachmentRole } from "../api/event.ts";
+import type { AttachmentRole } from "../event/client-event.ts";
 
 /** A producer or consumer on a connection. */
 export interface Attached {
   /**
-   * A command with its id, and the entry behind it: a view of the frame. A `ProtocolError` thrown
-   * here closes the connection.
+   * A command for this producer or consumer, and the entry behind it, a view of the frame. A
+   * `ProtocolError` thrown here closes the connection.
    */
   onCommand(command: Command, entry: Buffer): void;
-  /** `isWritable` has become true again. Must not throw. */
+  /** The connection is writable again. Must not throw. */
   onDrain(): void;
-  /** Once: nothing more comes, and nothing that was sent will be answered. Must not throw. */
+  /** Called once when the connection is gone: nothing that was sent will be answered. Must not throw. */
   onLost(reason: SluiceError): void;
 }
 
-/** All that are attached to one connection, by their ids. */
+/** The producers and consumers of one connection, by their ids. */
 export class AttachedSet {
   readonly #producers = new Map<bigint, Attached>();
   readonly #consumers = new Map<bigint, Attached>();
@@ -32,7 +32,7 @@ export class AttachedSet {
     return this.#of(role).get(id);
   }
 
-  /** Lets each producer write while `isWritable` says so, in turn: the last served comes last. */
+  /** Lets producers write in turn while the connection is writable; a served one goes to the end. */
   onDrain(isWritable: () => boolean): void {
     const producers = [...this.#producers];
     for (const [id, producer] of producers) {
@@ -43,7 +43,7 @@ export class AttachedSet {
     for (const consumer of this.#consumers.values()) consumer.onDrain();
   }
 
-  /** Leaves nobody in it; then tells all who were. */
+  /** Empties the set, then tells every member. */
   lose(reason: SluiceError): void {
     const all = [...this.#producers.values(), ...this.#consumers.values()];
     this.#producers.clear();

@@ -1,16 +1,17 @@
-import { ConnectionError } from "./connection-error.ts";
-import { addressName } from "../connection/connection-target.ts";
-import type { Endpoint } from "../connection/transport.ts";
+import { ConnectionError } from "../error/connection-error.ts";
+import { addressName } from "./connection-target.ts";
+import type { Endpoint } from "./transport.ts";
 
-const UNTRUSTED = "nobody we trust vouches for its certificate; tls.ca says whom else to trust";
-const WITHOUT_TLS = "perhaps it is without TLS; the URL then begins with pulsar://";
+const UNTRUSTED =
+  "its certificate is not signed by a trusted CA; set tls.ca to the CA's certificate";
+const WITHOUT_TLS = "is the port one without TLS? The URL then begins with pulsar://";
 
-/** What may be wrong, by the code that Node gives. */
+/** The likely cause, by Node's error code. */
 const HINTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "is a broker listening there?",
-  EHOSTUNREACH: "is the network right?",
-  ENOTFOUND: "is the name right?",
-  EAI_AGAIN: "names cannot be looked up now",
+  EHOSTUNREACH: "is there a network route to the host?",
+  ENOTFOUND: "is the host name right?",
+  EAI_AGAIN: "DNS does not answer now",
   EPROTO: WITHOUT_TLS,
   ERR_SSL_WRONG_VERSION_NUMBER: WITHOUT_TLS,
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
@@ -19,15 +20,15 @@ const HINTS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
 };
 
-/** Says where nobody could be reached, why, and what may be wrong. */
-export function unreachable(endpoint: Endpoint, cause: Error): ConnectionError {
+/** Says which address could not be reached, why, and the likely cause. */
+export function dialError(endpoint: Endpoint, cause: Error): ConnectionError {
   const { code = "", message } = firstOf(cause);
   const hint = hintFor(code, endpoint);
   const what = `${addressName(endpoint)} cannot be reached: ${message.trim()}`;
   return new ConnectionError(hint === undefined ? what : `${what}; ${hint}`, { cause });
 }
 
-/** A host with several addresses fails with one error for each, and no message of its own. */
+/** A host with several addresses fails with an AggregateError without a message of its own. */
 function firstOf(error: Error & { readonly code?: string }): {
   readonly code?: string;
   readonly message: string;
@@ -38,6 +39,6 @@ function firstOf(error: Error & { readonly code?: string }): {
 }
 
 function hintFor(code: string, { isTls }: Endpoint): string | undefined {
-  // Reset in the middle of TLS's own handshake.
+  // A reset during the TLS handshake.
   return code === "ECONNRESET" && isTls ? WITHOUT_TLS : HINTS[code];
 }

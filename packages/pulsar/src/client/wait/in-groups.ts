@@ -1,7 +1,7 @@
-/** So many requests are under way at once. */
+/** Requests in flight at once. Raised, many partitions open faster and load one broker more. */
 const GROUP = 20;
 
-/** Does `work` for each item, a few at a time. Rejects with the first error when all have ended. */
+/** Runs `work` for each item, 20 at a time. Rejects with the first error of a group once that group has ended. */
 export async function inGroups<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,
