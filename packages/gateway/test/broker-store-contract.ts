@@ -3,7 +3,7 @@ import { ConfigError, InvariantError } from "@sluice/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { BrokerStore } from "../src/storage/store/broker-store.ts";
 import { StorageClosedError } from "../src/storage/storage-error.ts";
-import { textsOf } from "./cursor-store-contract.ts";
+import { textsOf } from "./document-store-contract.ts";
 import { readAll, say, textOf } from "./topic-log-contract.ts";
 
 const TOPIC = "persistent://public/default/orders-partition-0";
@@ -72,12 +72,18 @@ export function describeBrokerStore(what: string, openStore: () => Promise<Broke
       await expect(store.savePartitionCount("orders", 0)).rejects.toThrow(ConfigError);
     });
 
+    test("keeps documents of its own", async () => {
+      await store.documents.save("policies", Buffer.from("none"));
+      expect(await textsOf(store.documents)).toEqual({ policies: "none" });
+    });
+
     test("close closes the topics that are open; later calls reject", async () => {
       const { log } = await store.openTopic(TOPIC);
       await store.close();
       await expect(say(log, "late")).rejects.toThrow(StorageClosedError);
       await expect(store.openTopic(TOPIC)).rejects.toThrow(StorageClosedError);
       await expect(store.savePartitionCount("orders", 1)).rejects.toThrow(StorageClosedError);
+      await expect(store.documents.load()).rejects.toThrow(StorageClosedError);
     });
   });
 }

@@ -1,5 +1,5 @@
 import type { Random } from "@sluice/core";
-import type { LogFiles, ReadableFile, WritableFile } from "../src/storage/segment/log-files.ts";
+import type { LogFiles, ReadableFile, WritableFile } from "../src/storage/file/log-files.ts";
 import { StorageError } from "../src/storage/storage-error.ts";
 
 /** What may go wrong at one call. Of a write some part gets through before. */

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { BrokerScene, settle } from "../../test/broker-scene.ts";
 import { SimulatedDisk } from "../../test/simulated-disk.ts";
 import { FileBrokerStore } from "../storage/store/file-broker-store.ts";
-import type { LogFiles } from "../storage/segment/log-files.ts";
+import type { LogFiles } from "../storage/file/log-files.ts";
 import { StorageError } from "../storage/storage-error.ts";
 
 async function sceneOn(disk: SimulatedDisk, files = disk.mount()): Promise<BrokerScene> {
@@ -144,7 +144,7 @@ test("after any crashes, every entry that has its receipt is delivered unless it
   );
 });
 
-test.each([/bad.*3\.log$/, /bad.*\.cursor$/])(
+test.each([/bad.*3\.log$/, /bad.*3\.seal$/])(
   "a topic with damage in %s is refused, and the others go on",
   async (damaged) => {
     const disk = newDisk();
@@ -174,6 +174,31 @@ test.each([/bad.*3\.log$/, /bad.*\.cursor$/])(
     await after.broker.close();
   },
 );
+
+test("a subscription whose cursor is damaged starts over; its topic and the others go on", async () => {
+  const disk = newDisk();
+  const before = await sceneOn(disk);
+  const producer = await before.producer("t");
+  const consumers = [
+    await before.consumer("t", { subscription: "bad" }),
+    await before.consumer("t", { subscription: "good" }),
+  ];
+  for (let number = 0; number < 4; number++) await producer.say(`${number}`);
+  for (const consumer of consumers) {
+    await consumer.take(4);
+    consumer.handle.acknowledge(consumer.deliveries.slice(0, 2));
+  }
+  await before.broker.close();
+  const path = disk.paths().find((each) => /bad-.*\.cursor$/.test(each)) ?? "";
+  disk.overwrite(path, Buffer.from(disk.content(path).seen).fill(0xff, 24));
+
+  const after = await sceneOn(disk);
+  const good = await after.consumer("t", { subscription: "good" });
+  expect(await good.take(2)).toEqual(["2", "3"]);
+  const bad = await after.consumer("t", { subscription: "bad" });
+  expect(await bad.take(4)).toEqual(["0", "1", "2", "3"]);
+  await after.broker.close();
+});
 
 test("a topic whose disk fails tells everybody and refuses the rest; the others go on", async () => {
   const disk = newDisk();

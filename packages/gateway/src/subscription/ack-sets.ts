@@ -1,3 +1,4 @@
+import type { PartlyAcked } from "../storage/cursor/cursor-snapshot.ts";
 import { comparePositions, formatPosition } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import type { AckSet } from "./delivery.ts";
@@ -7,11 +8,6 @@ const WORDS_PER_SET_MAX = 1024;
 
 /** Words of all sets of a subscription: half a megabyte. */
 const ACK_SET_WORDS_MAX = 64 * 1024;
-
-export interface PartlyAcked {
-  readonly position: Position;
-  readonly ackSet: AckSet;
-}
 
 /**
  * Which messages of batches are acknowledged while the rest of their batch is not. A set for which

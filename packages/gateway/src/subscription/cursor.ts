@@ -1,11 +1,10 @@
 import { comparePositions } from "../storage/position.ts";
+import type { CursorSnapshot, PositionRange } from "../storage/cursor/cursor-snapshot.ts";
 import type { Position } from "../storage/position.ts";
 import type { TopicLog } from "../storage/log/topic-log.ts";
 import { AckSets } from "./ack-sets.ts";
-import type { PartlyAcked } from "./ack-sets.ts";
 import type { Ack, AckSet } from "./delivery.ts";
 import { PositionRanges } from "./position-ranges.ts";
-import type { PositionRange } from "./position-ranges.ts";
 
 /**
  * As many holes as a shared subscription can have: each is an entry that is delivered and not
@@ -15,15 +14,6 @@ const RANGES_MAX = 200_000;
 
 /** Of these the lowest are saved; what is above is delivered again after a restart. */
 const RANGES_SAVED_MAX = 100_000;
-
-/** All that a subscription must remember. */
-export interface CursorSnapshot {
-  /** Everything before it is acknowledged. */
-  readonly ackedBefore: Position;
-  /** Acknowledged beyond that; in order, no two touch. */
-  readonly ranges: readonly PositionRange[];
-  readonly ackSets: readonly PartlyAcked[];
-}
 
 /** How far the log goes, and what follows what in it. */
 export type LogOrder = Pick<TopicLog, "next" | "end">;

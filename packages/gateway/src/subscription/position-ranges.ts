@@ -1,11 +1,5 @@
+import type { PositionRange } from "../storage/cursor/cursor-snapshot.ts";
 import type { Position } from "../storage/position.ts";
-
-/** Entries of one ledger that follow each other: from the first on, and before the last. */
-export interface PositionRange {
-  readonly ledgerId: number;
-  readonly from: number;
-  readonly to: number;
-}
 
 interface Range {
   readonly ledgerId: number;

@@ -1,21 +1,21 @@
 import { nextTurn } from "@sluice/core/system";
 import { VirtualTimer } from "@sluice/core/testing";
 import { expect, test } from "vitest";
-import type { CursorStore } from "../storage/cursor/cursor-store.ts";
+import type { DocumentStore, LoadedDocuments } from "../storage/document/document-store.ts";
 import { MemoryTopicLog } from "../storage/log/memory-topic-log.ts";
 import { StorageError } from "../storage/storage-error.ts";
-import { decodeCursor } from "../subscription/cursor-codec.ts";
+import { decodeCursor } from "../storage/cursor/cursor-codec.ts";
 import { Cursor } from "../subscription/cursor.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
 
 /** Notes every save; fails while it is full, and waits while it is busy. */
-class NotingStore implements CursorStore {
+class NotingStore implements DocumentStore {
   readonly saves: string[] = [];
   isFull = false;
   busy: Promise<void> = Promise.resolve();
 
-  load(): Promise<ReadonlyMap<string, Uint8Array>> {
-    return Promise.resolve(new Map());
+  load(): Promise<LoadedDocuments> {
+    return Promise.resolve({ documents: new Map(), damaged: new Map() });
   }
 
   async save(name: string, bytes: Uint8Array): Promise<void> {

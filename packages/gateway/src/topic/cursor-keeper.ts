@@ -1,7 +1,7 @@
 import type { Timer } from "@sluice/core";
-import type { CursorStore } from "../storage/cursor/cursor-store.ts";
+import type { DocumentStore } from "../storage/document/document-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
-import { encodeCursor } from "../subscription/cursor-codec.ts";
+import { encodeCursor } from "../storage/cursor/cursor-codec.ts";
 import type { Cursor } from "../subscription/cursor.ts";
 
 /**
@@ -11,14 +11,14 @@ import type { Cursor } from "../subscription/cursor.ts";
  */
 export class CursorKeeper {
   readonly #timer: Timer;
-  readonly #store: CursorStore;
+  readonly #store: DocumentStore;
   readonly #saveMs: number;
   readonly #changed = new Map<string, Cursor>();
   readonly #closing = new AbortController();
   #saving: Promise<void> | undefined;
   #failure: StorageError | undefined;
 
-  constructor(timer: Timer, store: CursorStore, { saveMs }: { readonly saveMs: number }) {
+  constructor(timer: Timer, store: DocumentStore, { saveMs }: { readonly saveMs: number }) {
     this.#timer = timer;
     this.#store = store;
     this.#saveMs = saveMs;

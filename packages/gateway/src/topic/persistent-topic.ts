@@ -3,7 +3,7 @@ import type { StoredTopic } from "../storage/store/broker-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import type { Position } from "../storage/position.ts";
 import { Cursor } from "../subscription/cursor.ts";
-import { decodeCursor } from "../subscription/cursor-codec.ts";
+import { decodeCursor } from "../storage/cursor/cursor-codec.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
 import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
@@ -62,18 +62,28 @@ export class PersistentTopic implements Topic {
     this.#newestLedgerId = stored.log.end.ledgerId;
   }
 
-  /** Takes the stored topic over. Rejects with a `StorageError` if a cursor is damaged. */
+  /**
+   * Takes the stored topic over. A subscription whose cursor is damaged restarts at the earliest
+   * entry that is kept. Rejects with a `StorageError` if the topic epoch is damaged.
+   */
   static async open(
     name: TopicName,
     stored: StoredTopic,
     surroundings: TopicSurroundings,
   ): Promise<PersistentTopic> {
-    const cursors = new Map(await stored.cursors.load());
+    const { documents, damaged } = await stored.cursors.load();
+    const cursors = new Map(documents);
+    // Without its epoch a topic could let a fenced producer back in.
+    const epochDamage = damaged.get(TOPIC_EPOCH_NAME);
+    if (epochDamage !== undefined) throw epochDamage;
     const topicEpoch = decodeTopicEpoch(cursors.get(TOPIC_EPOCH_NAME));
     cursors.delete(TOPIC_EPOCH_NAME);
     const topic = new PersistentTopic(name, stored, { surroundings, topicEpoch });
     for (const [subscription, bytes] of cursors)
       topic.#subscriptions.restore(subscription, new Cursor(stored.log, decodeCursor(bytes)));
+    // Where a damaged cursor was is unknown: all that is kept is delivered again, nothing is lost.
+    for (const subscription of damaged.keys())
+      topic.#subscriptions.restore(subscription, Cursor.startingAt(stored.log, stored.log.first));
     return topic;
   }
 

@@ -2,7 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { formatTopicName, parseTopicName as partsOf } from "@sluice/pulsar/wire";
 import type { TopicName as TopicParts } from "@sluice/pulsar/wire";
 import { RefusalError } from "../refusal/refusal-error.ts";
-import { NAME_BYTES_MAX } from "../storage/store/stored-name.ts";
+import { NAME_BYTES_MAX } from "../storage/file/stored-name.ts";
 
 /** A topic's name in its parts. */
 export interface TopicName {

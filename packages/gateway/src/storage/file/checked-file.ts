@@ -1,6 +1,6 @@
 import { InvariantError } from "@sluice/core";
 import { crc32c } from "@sluice/pulsar/wire";
-import type { LogFiles } from "../segment/log-files.ts";
+import type { LogFiles } from "./log-files.ts";
 import { StorageError } from "../storage-error.ts";
 
 /**
@@ -8,7 +8,7 @@ import { StorageError } from "../storage-error.ts";
  * one or the new one, so a file that does not check was damaged and not torn.
  */
 const MAGIC = "SLUICEC1";
-const HEADER_BYTES = 16;
+export const CHECKED_HEADER_BYTES = 16;
 
 /** Ends the name of a file that is not yet what it is to be. Whoever finds one removes it. */
 export const UNFINISHED = ".new";
@@ -52,12 +52,12 @@ export async function readChecked(files: LogFiles, path: string): Promise<Buffer
   const file = await files.openToRead(path);
   try {
     const sizeBytes = await file.sizeBytes();
-    if (sizeBytes < HEADER_BYTES || sizeBytes > HEADER_BYTES + CONTENT_BYTES_MAX)
+    if (sizeBytes < CHECKED_HEADER_BYTES || sizeBytes > CHECKED_HEADER_BYTES + CONTENT_BYTES_MAX)
       throw damaged(path, `is ${sizeBytes} bytes long`);
     const bytes = Buffer.alloc(sizeBytes);
     await file.read(bytes, 0);
-    const content = bytes.subarray(HEADER_BYTES);
-    if (!bytes.subarray(0, HEADER_BYTES).equals(headerOf(content)))
+    const content = bytes.subarray(CHECKED_HEADER_BYTES);
+    if (!bytes.subarray(0, CHECKED_HEADER_BYTES).equals(headerOf(content)))
       throw damaged(path, "has bytes that do not match their checksum");
     return content;
   } finally {
@@ -66,7 +66,7 @@ export async function readChecked(files: LogFiles, path: string): Promise<Buffer
 }
 
 function headerOf(content: Buffer): Buffer {
-  const header = Buffer.alloc(HEADER_BYTES);
+  const header = Buffer.alloc(CHECKED_HEADER_BYTES);
   header.write(MAGIC, 0, "latin1");
   header.writeUInt32LE(content.length, 8);
   header.writeUInt32LE(crc32c(content), 12);

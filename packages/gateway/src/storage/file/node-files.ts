@@ -2,7 +2,7 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { constants } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { LogFiles, ReadableFile, WritableFile } from "../segment/log-files.ts";
+import type { LogFiles, ReadableFile, WritableFile } from "./log-files.ts";
 import { StorageError } from "../storage-error.ts";
 
 /** After these an attempt may succeed later: space, quota, open files of the process, of the machine. */

@@ -9,7 +9,7 @@ import { worldOn } from "../../../test/file-world.ts";
 import { SimulatedDisk } from "../../../test/simulated-disk.ts";
 import { describeTopicLog, readAll, say, textOf } from "../../../test/topic-log-contract.ts";
 import { FileTopicLog } from "./file-topic-log.ts";
-import type { LogFiles } from "../segment/log-files.ts";
+import type { LogFiles } from "../file/log-files.ts";
 import { nodeFiles } from "../file/node-files.ts";
 
 let root = "";

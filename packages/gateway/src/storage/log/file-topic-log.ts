@@ -1,7 +1,7 @@
 import type { Random } from "@sluice/core";
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { GroupCommit } from "./group-commit.ts";
-import type { LogFiles } from "../segment/log-files.ts";
+import type { LogFiles } from "../file/log-files.ts";
 import type { Position } from "../position.ts";
 import { BODY_BYTES_MAX, requireEntry } from "../segment/record.ts";
 import { SegmentFolder } from "../segment/segment-folder.ts";

@@ -1,5 +1,5 @@
 import { crc32c } from "@sluice/pulsar/wire";
-import type { ReadableFile } from "./log-files.ts";
+import type { ReadableFile } from "../file/log-files.ts";
 import { BODY_BYTES_MAX, RECORD_HEADER_BYTES, headerSum, isIntact, readHeader } from "./record.ts";
 import type { RecordHeader } from "./record.ts";
 

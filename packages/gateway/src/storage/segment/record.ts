@@ -1,6 +1,6 @@
 import { InvariantError } from "@sluice/core";
 import { crc32c } from "@sluice/pulsar/wire";
-import type { NewEntry } from "../log/topic-log.ts";
+import type { NewEntry } from "../entry.ts";
 
 /**
  * A record, numbers lowest byte first:

@@ -1,12 +1,12 @@
 import type { Random } from "@sluice/core";
 import { UNFINISHED, readChecked, replaceFile } from "../file/checked-file.ts";
-import type { LogFiles } from "./log-files.ts";
+import type { LogFiles } from "../file/log-files.ts";
 import { Segment, sealFile, segmentFile } from "./segment.ts";
 import { readSegment } from "./segment-reader.ts";
 import { damaged, scanSegment } from "./segment-scan.ts";
 import { SegmentWriter } from "./segment-writer.ts";
 import { StorageError } from "../storage-error.ts";
-import type { ReadBounds, StoredEntry } from "../log/topic-log.ts";
+import type { ReadBounds, StoredEntry } from "../entry.ts";
 
 const SEGMENT_FILE = /^(\d{10})\.log$/;
 const SEAL_FILE = /^(\d{10})\.seal$/;

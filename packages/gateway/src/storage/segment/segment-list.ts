@@ -1,6 +1,6 @@
 import { EARLIEST, comparePositions } from "../position.ts";
 import type { Position } from "../position.ts";
-import type { Retention } from "../log/topic-log.ts";
+import type { Retention } from "../entry.ts";
 
 /** What a list must know of a segment. All but the id may grow while it is the newest. */
 export interface SegmentFacts {

@@ -1,9 +1,9 @@
-import type { LogFiles, ReadableFile } from "./log-files.ts";
+import type { LogFiles, ReadableFile } from "../file/log-files.ts";
 import { RECORD_HEADER_BYTES, isIntact, readHeader } from "./record.ts";
 import type { RecordHeader } from "./record.ts";
 import type { Segment } from "./segment.ts";
 import { damaged } from "./segment-scan.ts";
-import type { ReadBounds, StoredEntry } from "../log/topic-log.ts";
+import type { ReadBounds, StoredEntry } from "../entry.ts";
 
 /** What is read at once at least and, unless one record is larger, at most. */
 const READ_BYTES_MIN = 64 * 1024;

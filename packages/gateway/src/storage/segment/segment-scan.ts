@@ -1,5 +1,5 @@
 import { FileWindow } from "./file-window.ts";
-import type { ReadableFile } from "./log-files.ts";
+import type { ReadableFile } from "../file/log-files.ts";
 import { formatPosition } from "../position.ts";
 import { RECORD_HEADER_BYTES } from "./record.ts";
 import { Segment } from "./segment.ts";

@@ -1,12 +1,12 @@
 import type { Random } from "@sluice/core";
-import type { LogFiles, WritableFile } from "./log-files.ts";
+import type { LogFiles, WritableFile } from "../file/log-files.ts";
 import { recordBytesOf } from "./record.ts";
 import { Segment, segmentFile } from "./segment.ts";
 import { drawSalt, encodeSegmentHeader } from "./segment-header.ts";
 import { layOut } from "./slab.ts";
 import type { Slab } from "./slab.ts";
 import { StorageError } from "../storage-error.ts";
-import type { NewEntry } from "../log/topic-log.ts";
+import type { NewEntry } from "../entry.ts";
 
 /** Appends to one segment. One call at a time. */
 export class SegmentWriter {

@@ -1,6 +1,6 @@
 import { RECORD_HEADER_BYTES, readHeader, recordBytesOf, writeRecord } from "./record.ts";
 import type { Segment } from "./segment.ts";
-import type { NewEntry, ReadBounds, StoredEntry } from "../log/topic-log.ts";
+import type { NewEntry, ReadBounds, StoredEntry } from "../entry.ts";
 
 /** A slab is not made larger than this, but by one entry that is. */
 const SLAB_BYTES_MAX = 1024 * 1024;

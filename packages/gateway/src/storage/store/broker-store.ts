@@ -1,19 +1,22 @@
 import { requireWhole } from "@sluice/core/internal";
-import type { CursorStore } from "../cursor/cursor-store.ts";
+import type { DocumentStore } from "../document/document-store.ts";
 import type { TopicLog } from "../log/topic-log.ts";
 
 /** One topic while it is open. */
 export interface StoredTopic {
   readonly log: TopicLog;
-  readonly cursors: CursorStore;
+  readonly cursors: DocumentStore;
   /** Bytes of a torn write, never acknowledged, that were cut off when the topic was opened. */
   readonly cutBytes: number;
   /** Waits for what has begun, then closes log and cursors. */
   close(): Promise<void>;
 }
 
-/** All that a broker keeps: topics with their cursors, and which topics have how many partitions. */
+/** All that a broker keeps: topics with their cursors, numbers of partitions, and other documents. */
 export interface BrokerStore {
+  /** Of the broker itself, e.g. policies. The store closes them. */
+  readonly documents: DocumentStore;
+
   /** Names of the topics that are stored, partitions included, in no order. */
   topics(): readonly string[];
 

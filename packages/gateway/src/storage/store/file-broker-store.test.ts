@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeBrokerStore } from "../../../test/broker-store-contract.ts";
-import { textsOf } from "../../../test/cursor-store-contract.ts";
+import { textsOf } from "../../../test/document-store-contract.ts";
 import { readAll, say, textOf } from "../../../test/topic-log-contract.ts";
 import { FileBrokerStore } from "./file-broker-store.ts";
 
@@ -29,10 +29,12 @@ test("a store in files has all when it is opened again", async () => {
   await say(log, "entry");
   await cursors.save("subscription", Buffer.from("cursor"));
   await before.savePartitionCount("orders", 3);
+  await before.documents.save("policies", Buffer.from("none"));
   await before.close();
   const after = await FileBrokerStore.open(root);
   expect(after.topics()).toEqual(["topic"]);
   expect(Object.fromEntries(after.partitionCounts())).toEqual({ orders: 3 });
+  expect(await textsOf(after.documents)).toEqual({ policies: "none" });
   const topic = await after.openTopic("topic");
   expect((await readAll(topic.log)).map(textOf)).toEqual(["entry"]);
   expect(await textsOf(topic.cursors)).toEqual({ subscription: "cursor" });

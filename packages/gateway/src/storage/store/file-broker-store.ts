@@ -3,15 +3,16 @@ import { systemRandom } from "@sluice/core/system";
 import { requirePartitionCount } from "./broker-store.ts";
 import type { BrokerStore, StoredTopic } from "./broker-store.ts";
 import { UNFINISHED, readChecked, replaceFile } from "../file/checked-file.ts";
-import { FileCursorStore } from "../cursor/file-cursor-store.ts";
+import type { DocumentStore } from "../document/document-store.ts";
+import { FileDocumentStore } from "../document/file-document-store.ts";
 import { FileTopicLog } from "../log/file-topic-log.ts";
 import type { FileLogWorld, FileTopicLogOptions } from "../log/file-topic-log.ts";
 import { lockFolder, nodeProcesses } from "./folder-lock.ts";
 import type { FolderLock } from "./folder-lock.ts";
-import type { LogFiles } from "../segment/log-files.ts";
+import type { LogFiles } from "../file/log-files.ts";
 import { nodeFiles } from "../file/node-files.ts";
 import { StorageClosedError, StorageError } from "../storage-error.ts";
-import { fileNameOf, requireName } from "./stored-name.ts";
+import { fileNameOf, requireName } from "../file/stored-name.ts";
 import { CacheBudget } from "../log/tail-cache.ts";
 import { Turns } from "../turns.ts";
 
@@ -45,6 +46,7 @@ const GONE = ".gone";
  * those that have any, and a lock that keeps a second process out.
  */
 export class FileBrokerStore implements BrokerStore {
+  readonly documents: DocumentStore;
   readonly #world: FileLogWorld;
   readonly #root: string;
   readonly #logOptions: FileTopicLogOptions;
@@ -76,6 +78,10 @@ export class FileBrokerStore implements BrokerStore {
     this.#logOptions = logOptions;
     this.#topics = found.topics;
     this.#partitionCounts = found.partitionCounts;
+    this.documents = new FileDocumentStore(world.files, {
+      folder: `${root}/documents`,
+      ending: ".document",
+    });
   }
 
   /** Takes the folder, which is made if it is missing. Rejects if another process has it. */
@@ -155,6 +161,7 @@ export class FileBrokerStore implements BrokerStore {
       opened.flatMap((topic) => (topic.status === "fulfilled" ? (topic.value?.close() ?? []) : [])),
     );
     await this.#changes.idle();
+    await this.documents.close();
     await this.#lock.release();
     for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason;
   }
@@ -162,9 +169,11 @@ export class FileBrokerStore implements BrokerStore {
   async #openTopic(name: string): Promise<StoredTopic> {
     const folder = this.#folderOf(name);
     if (!this.#topics.has(name)) await this.#makeTopic(name, folder);
-    await this.#world.files.makeFolder(`${folder}/cursors`);
     const log = await FileTopicLog.open(this.#world, folder, this.#logOptions);
-    const cursors = new FileCursorStore(this.#world.files, `${folder}/cursors`);
+    const cursors = new FileDocumentStore(this.#world.files, {
+      folder: `${folder}/cursors`,
+      ending: ".cursor",
+    });
     const close = async (): Promise<void> => {
       try {
         await cursors.close();

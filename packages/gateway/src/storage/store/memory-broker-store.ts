@@ -1,12 +1,13 @@
 import { InvariantError } from "@sluice/core";
 import { requirePartitionCount } from "./broker-store.ts";
 import type { BrokerStore, StoredTopic } from "./broker-store.ts";
-import { MemoryCursorStore } from "../cursor/memory-cursor-store.ts";
+import type { DocumentStore } from "../document/document-store.ts";
+import { MemoryDocumentStore } from "../document/memory-document-store.ts";
 import { MemoryTopicLog } from "../log/memory-topic-log.ts";
 import type { MemoryTopicLogOptions } from "../log/memory-topic-log.ts";
 import { settled } from "../file/settled.ts";
 import { StorageClosedError } from "../storage-error.ts";
-import { requireName } from "./stored-name.ts";
+import { requireName } from "../file/stored-name.ts";
 
 interface MemoryTopic {
   readonly log: MemoryTopicLog;
@@ -15,6 +16,7 @@ interface MemoryTopic {
 
 /** A broker's topics as long as its process lives. */
 export class MemoryBrokerStore implements BrokerStore {
+  readonly documents: DocumentStore = new MemoryDocumentStore();
   readonly #logOptions: MemoryTopicLogOptions;
   readonly #topics = new Map<string, MemoryTopic>();
   readonly #open = new Map<string, StoredTopic>();
@@ -63,7 +65,10 @@ export class MemoryBrokerStore implements BrokerStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#open.values()].map((topic) => topic.close()));
+    await Promise.all([
+      this.documents.close(),
+      ...[...this.#open.values()].map((topic) => topic.close()),
+    ]);
   }
 
   #openTopic(name: string): StoredTopic {
@@ -74,7 +79,7 @@ export class MemoryBrokerStore implements BrokerStore {
     const log = former?.log.reopened() ?? new MemoryTopicLog(this.#logOptions);
     const cursors = former?.cursors ?? new Map<string, Uint8Array>();
     this.#topics.set(name, { log, cursors });
-    const cursorStore = new MemoryCursorStore(cursors);
+    const cursorStore = new MemoryDocumentStore(cursors);
     const close = async (): Promise<void> => {
       await Promise.all([log.close(), cursorStore.close()]);
       this.#open.delete(name);

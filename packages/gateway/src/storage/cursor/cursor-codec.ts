@@ -1,10 +1,8 @@
-import { comparePositions } from "../storage/position.ts";
-import type { Position } from "../storage/position.ts";
-import { StorageError } from "../storage/storage-error.ts";
-import { CURSOR_BYTES_MAX } from "../storage/cursor/cursor-store.ts";
-import type { PartlyAcked } from "./ack-sets.ts";
-import type { CursorSnapshot } from "./cursor.ts";
-import type { PositionRange } from "./position-ranges.ts";
+import { DOCUMENT_BYTES_MAX } from "../document/document-store.ts";
+import { comparePositions } from "../position.ts";
+import type { Position } from "../position.ts";
+import { StorageError } from "../storage-error.ts";
+import type { CursorSnapshot, PartlyAcked, PositionRange } from "./cursor-snapshot.ts";
 
 /**
  * Version 1, big-endian, numbers of positions in six bytes:
@@ -20,9 +18,9 @@ const SET_HEAD_BYTES = 2 * NUMBER_BYTES + 2;
 
 /** Leaves out the highest ranges, then sets, that would make it larger than a cursor may be. */
 export function encodeCursor({ ackedBefore, ranges, ackSets }: CursorSnapshot): Buffer {
-  const setsFit = fitting(ackSets, (CURSOR_BYTES_MAX - HEAD_BYTES) / 2);
+  const setsFit = fitting(ackSets, (DOCUMENT_BYTES_MAX - HEAD_BYTES) / 2);
   const setsBytes = sizeOf(setsFit);
-  const rangesMax = Math.floor((CURSOR_BYTES_MAX - HEAD_BYTES - setsBytes) / RANGE_BYTES);
+  const rangesMax = Math.floor((DOCUMENT_BYTES_MAX - HEAD_BYTES - setsBytes) / RANGE_BYTES);
   const rangesFit = ranges.slice(0, rangesMax);
   const writer = new Writer(HEAD_BYTES + rangesFit.length * RANGE_BYTES + setsBytes);
   writer.uint(VERSION, 1);

@@ -19,6 +19,12 @@ export function fileNameOf(name: string): string {
   return `${readable}-${hash}`;
 }
 
+/** The name of a file, if the readable front is all of it; undefined if only the hash tells. */
+export function readableNameOf(fileName: string): string | undefined {
+  const name = fileName.slice(0, -(1 + HASH_LENGTH));
+  return fileNameOf(name) === fileName ? name : undefined;
+}
+
 /** Refuses a name that has no UTF-8 or too much of it. */
 export function requireName(name: string): void {
   const bytes = Buffer.from(name);

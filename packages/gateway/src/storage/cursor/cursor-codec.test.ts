@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CURSOR_BYTES_MAX } from "../storage/cursor/cursor-store.ts";
-import { StorageError } from "../storage/storage-error.ts";
+import { DOCUMENT_BYTES_MAX } from "../document/document-store.ts";
+import { StorageError } from "../storage-error.ts";
 import { decodeCursor, encodeCursor } from "./cursor-codec.ts";
-import type { CursorSnapshot } from "./cursor.ts";
+import type { CursorSnapshot } from "./cursor-snapshot.ts";
 
 const number = fc.nat({ max: 2 ** 48 - 2 });
 
@@ -77,7 +77,7 @@ test("of a cursor that is too large the lowest ranges are kept", () => {
     ackSet: [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n],
   }));
   const bytes = encodeCursor({ ackedBefore: { ledgerId: 0, entryId: 0 }, ranges, ackSets });
-  expect(bytes.length).toBeLessThanOrEqual(CURSOR_BYTES_MAX);
+  expect(bytes.length).toBeLessThanOrEqual(DOCUMENT_BYTES_MAX);
   const kept = decodeCursor(bytes);
   expect(kept.ranges.length).toBeGreaterThan(100_000);
   expect(kept.ranges.at(-1)).toEqual(ranges[kept.ranges.length - 1]);

@@ -1,0 +1,185 @@
+import {
+  CHECKED_HEADER_BYTES,
+  UNFINISHED,
+  readChecked,
+  replaceFile,
+} from "../file/checked-file.ts";
+import { requireDocument } from "./document-store.ts";
+import type { DocumentStore, LoadedDocuments } from "./document-store.ts";
+import type { LogFiles } from "../file/log-files.ts";
+import { StorageClosedError, StorageError } from "../storage-error.ts";
+import { NAME_BYTES_MAX, fileNameOf, readableNameOf, requireName } from "../file/stored-name.ts";
+
+/** A save or, without bytes, a removal that waits for the one before it. */
+interface Change {
+  bytes: Uint8Array | undefined;
+  readonly done: Promise<void>;
+}
+
+/** The files of one store: their folder, and the ending of their names, e.g. ".cursor". */
+export interface DocumentPlace {
+  readonly folder: string;
+  readonly ending: string;
+}
+
+/** Documents in a folder, a file each, replaced whole. The folder is made by the first save. */
+export class FileDocumentStore implements DocumentStore {
+  readonly #files: LogFiles;
+  readonly #place: DocumentPlace;
+  /** By name, the change that has not begun: one at most. */
+  readonly #waiting = new Map<string, Change>();
+  /** By name, the end of the newest change. */
+  readonly #ends = new Map<string, Promise<void>>();
+  #folderMade: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(files: LogFiles, place: DocumentPlace) {
+    this.#files = files;
+    this.#place = place;
+  }
+
+  async load(): Promise<LoadedDocuments> {
+    this.#requireOpen();
+    await this.#makeFolder();
+    const { folder } = this.#place;
+    for (const fileName of await this.#files.list(folder))
+      if (fileName.endsWith(UNFINISHED)) await this.#files.remove(`${folder}/${fileName}`);
+    return loadDocuments(this.#files, this.#place);
+  }
+
+  async save(name: string, bytes: Uint8Array): Promise<void> {
+    requireDocument(name, bytes);
+    await this.#change(name, bytes);
+  }
+
+  async remove(name: string): Promise<void> {
+    requireName(name);
+    await this.#change(name, undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#ends.values());
+  }
+
+  #change(name: string, bytes: Uint8Array | undefined): Promise<void> {
+    this.#requireOpen();
+    const waiting = this.#waiting.get(name);
+    if (waiting !== undefined) {
+      waiting.bytes = bytes;
+      return waiting.done;
+    }
+    const done = (this.#ends.get(name) ?? Promise.resolve()).then(() => {
+      this.#waiting.delete(name);
+      return change.bytes === undefined ? this.#erase(name) : this.#write(name, change.bytes);
+    });
+    const change: Change = { bytes, done };
+    this.#waiting.set(name, change);
+    this.#noteEnd(name, done);
+    return done;
+  }
+
+  #noteEnd(name: string, done: Promise<void>): void {
+    const forget = (): void => {
+      if (this.#ends.get(name) === end) this.#ends.delete(name);
+    };
+    const end = done.then(forget, forget);
+    this.#ends.set(name, end);
+  }
+
+  async #write(name: string, bytes: Uint8Array): Promise<void> {
+    await this.#makeFolder();
+    const { folder } = this.#place;
+    const content = encodeDocument(name, bytes);
+    await replaceFile(this.#files, { folder, name: this.#fileOf(name) }, content);
+  }
+
+  async #erase(name: string): Promise<void> {
+    await this.#makeFolder();
+    await this.#files.remove(`${this.#place.folder}/${this.#fileOf(name)}`);
+    await this.#files.syncFolder(this.#place.folder);
+  }
+
+  /** Once; a failure, e.g. for lack of descriptors, lets the next call try again. */
+  async #makeFolder(): Promise<void> {
+    this.#folderMade ??= this.#files.makeFolder(this.#place.folder);
+    try {
+      await this.#folderMade;
+    } catch (error) {
+      this.#folderMade = undefined;
+      throw error;
+    }
+  }
+
+  #fileOf(name: string): string {
+    return `${fileNameOf(name)}${this.#place.ending}`;
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new StorageClosedError(`${this.#place.folder} is closed`);
+  }
+}
+
+/** The documents in a folder that exists. Nothing is changed. */
+export async function loadDocuments(
+  files: LogFiles,
+  { folder, ending }: DocumentPlace,
+): Promise<LoadedDocuments> {
+  const documents = new Map<string, Uint8Array>();
+  const damaged = new Map<string, StorageError>();
+  for (const fileName of await files.list(folder)) {
+    if (!fileName.endsWith(ending)) continue;
+    const path = `${folder}/${fileName}`;
+    const stem = fileName.slice(0, -ending.length);
+    try {
+      const { name, bytes } = decodeDocument(await readChecked(files, path));
+      if (fileNameOf(name) !== stem) throw misnamed(path, name);
+      documents.set(name, bytes);
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.kind !== "damaged") throw error;
+      damaged.set(await nameOfDamaged(files, path, { stem, error }), error);
+    }
+  }
+  return { documents, damaged };
+}
+
+function encodeDocument(name: string, bytes: Uint8Array): Buffer {
+  const nameBytes = Buffer.from(name);
+  const head = Buffer.alloc(4);
+  head.writeUInt32LE(nameBytes.length, 0);
+  return Buffer.concat([head, nameBytes, bytes]);
+}
+
+function decodeDocument(content: Buffer): { readonly name: string; readonly bytes: Buffer } {
+  const nameEnd = 4 + content.readUInt32LE(0);
+  return { name: content.toString("utf8", 4, nameEnd), bytes: content.subarray(nameEnd) };
+}
+
+/**
+ * The name of a document whose bytes do not match their checksum. The hash in the file's name tells
+ * whether a candidate is right: the readable front of the file's name, or the bytes where the
+ * content has the name, up to any length.
+ */
+async function nameOfDamaged(
+  files: LogFiles,
+  path: string,
+  { stem, error }: { readonly stem: string; readonly error: StorageError },
+): Promise<string> {
+  const readable = readableNameOf(stem);
+  if (readable !== undefined) return readable;
+  const file = await files.openToRead(path);
+  try {
+    const bytes = Buffer.alloc(4 + NAME_BYTES_MAX);
+    const got = await file.read(bytes, CHECKED_HEADER_BYTES);
+    const name = bytes.toString("utf8", 4, Math.min(got, 4 + bytes.readUInt32LE(0)));
+    if (fileNameOf(name) === stem) return name;
+  } finally {
+    await file.close();
+  }
+  const message = `${error.message}; its name is lost too: restore the file, or move it away to give the document up`;
+  throw new StorageError("damaged", message, { spot: error.spot, cause: error });
+}
+
+function misnamed(file: string, name: string): StorageError {
+  return new StorageError("damaged", `${file} has the document of ${name}`, { spot: { file } });
+}
