@@ -35,6 +35,11 @@ export { BatchWriter, splitBatch } from "./wire/batch.ts";
 export type { BatchedMessage } from "./wire/batch.ts";
 export { crc32c } from "./wire/crc32c.ts";
 
+// Payloads as they were before their producer compressed them.
+export { compressionOfWire } from "./compression/compression.ts";
+export type { Compression } from "./compression/compression.ts";
+export type { Codec } from "./compression/codec.ts";
+
 // What commands and entries are made of.
 export type { MessageIdData } from "./wire/definition/message-id.ts";
 export type { KeyValue } from "./wire/definition/key-value.ts";

@@ -39,6 +39,12 @@ export interface BrokerAdministration {
   entryAt(topic: string, position: Position): Promise<StoredEntry | undefined>;
   /** The entry that many messages into the backlog of a subscription, from 1. */
   peek(topic: string, subscription: string, place: number): Promise<StoredEntry | undefined>;
+  /** The entry at a place counted from 1, from the first entry on or from the last one back. */
+  examine(
+    topic: string,
+    from: "earliest" | "latest",
+    place: number,
+  ): Promise<StoredEntry | undefined>;
   lastEntry(topic: string): Promise<StoredEntry | undefined>;
   positionAtTime(topic: string, atMs: number): Promise<Position>;
 }

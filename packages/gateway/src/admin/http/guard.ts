@@ -29,7 +29,10 @@ const UNAUTHENTICATED = refused(401, "authentication is required: Authorization:
 const NOT_VALID = refused(401, "the bearer token is not valid", { "www-authenticate": "Bearer" });
 const NO_ADMINISTRATOR = refused(403, "this role has no right to administer the broker");
 const FOREIGN_PAGE = refused(403, "requests of web pages of other origins are not served");
-const FOREIGN_HOST = refused(403, "the Host header must be an address of this machine or localhost");
+const FOREIGN_HOST = refused(
+  403,
+  "the Host header must be an address of this machine or localhost",
+);
 
 /** Decides which requests are served. Answers the refusal, or undefined if the request is served. */
 export class Guard {
