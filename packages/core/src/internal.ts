@@ -9,6 +9,7 @@ export {
   requireWhole,
 } from "./errors.ts";
 export type { SourceLine } from "./errors.ts";
+export { parseBytes } from "./byte-size.ts";
 export { parseDurationMs } from "./duration.ts";
 export { DURATION_MAX_MS, SECOND_MS } from "./time.ts";
 
