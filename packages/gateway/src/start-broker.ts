@@ -11,7 +11,10 @@ import {
 } from "@sluice/core/system";
 import { createTokenAuthenticator } from "./auth/token-authenticator.ts";
 import type { TokenAuthenticator, TokenAuthenticatorOptions } from "./auth/token-authenticator.ts";
+import type { AdministeredBroker } from "./admin/administered-broker.ts";
+import { CLUSTER } from "./admin/cluster.ts";
 import { Broker } from "./broker/broker.ts";
+import { PolicyBook } from "./policy/policy-book.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
 import { SchemaRegistry } from "./schema/schema-registry.ts";
 import { connectionLimits } from "./server/connection-limits.ts";
@@ -30,7 +33,7 @@ import type { SessionLimits } from "./session/limits.ts";
 import type { BrokerStore } from "./storage/store/broker-store.ts";
 import { FileBrokerStore } from "./storage/store/file-broker-store.ts";
 import { MemoryBrokerStore } from "./storage/store/memory-broker-store.ts";
-import type { TopicStats } from "./topic/topic.ts";
+import type { TopicStats } from "./topic/topic-stats.ts";
 
 /** How clients prove who they are: by tokens that are signed with this key. */
 export type TokenOptions = Omit<TokenAuthenticatorOptions, "wallClock">;
@@ -80,6 +83,10 @@ export interface RunningBroker {
   readonly port: number;
   /** All of them. */
   readonly urls: readonly string[];
+  /** For `startAdmin`. */
+  readonly administered: AdministeredBroker;
+  /** Why it serves no clients; undefined while it does. */
+  notReady(): string | undefined;
   stats(): BrokerStats;
   /** Stores what has come, tells everybody, and ends. */
   close(): Promise<void>;
@@ -125,7 +132,7 @@ export async function startBroker(
     requireWhole(`partitions of ${topic}`, count, 1);
   const authenticator = authenticatorOf(options.token, world.wallClock);
 
-  const broker = await openBroker(options, world);
+  const { broker, policies } = await openBroker(options, world);
   const door = new Door({
     tls: options.tls,
     connectionsMax: connections.connectionsMax + CONNECTIONS_TO_REFUSE,
@@ -159,7 +166,17 @@ export async function startBroker(
   };
   const server = new Server(world.timer, shared, { facts, connections, publishBytesMax });
   door.lead((socket) => server.accept(socket));
-  return new Running({ door, server, broker }, urls);
+  const administered: AdministeredBroker = {
+    broker,
+    policies,
+    roles: authenticator && {
+      authenticate: (token) => authenticator.authenticate(token),
+      mayAdminister: () => true,
+    },
+    autoCreateTopics: broker.settings.autoCreateTopics,
+    partitionsMax: broker.settings.limits.partitionsMax,
+  };
+  return new Running({ door, server, broker }, urls, administered);
 }
 
 /** The parts of a broker that runs. */
@@ -167,6 +184,7 @@ class Running implements RunningBroker {
   readonly url: string;
   readonly port: number;
   readonly urls: readonly string[];
+  readonly administered: AdministeredBroker;
   readonly #door: Door;
   readonly #server: Server;
   readonly #broker: Broker;
@@ -175,13 +193,19 @@ class Running implements RunningBroker {
   constructor(
     { door, server, broker }: { door: Door; server: Server; broker: Broker },
     urls: readonly string[],
+    administered: AdministeredBroker,
   ) {
     this.#door = door;
+    this.administered = administered;
     this.#server = server;
     this.#broker = broker;
     this.urls = urls;
     this.url = urls.find((url) => url.startsWith("pulsar://")) ?? urls[0] ?? "";
     this.port = door.addresses[urls.indexOf(this.url)]?.port ?? 0;
+  }
+
+  notReady(): string | undefined {
+    return this.#closing === undefined ? undefined : "the broker is closing";
   }
 
   stats(): BrokerStats {
@@ -214,10 +238,11 @@ function addressesOf({ listen = LISTEN }: StartBrokerOptions): readonly ListenAd
 async function openBroker(
   { data, broker: settings }: StartBrokerOptions,
   world: BrokerWorld,
-): Promise<Broker> {
+): Promise<{ readonly broker: Broker; readonly policies: PolicyBook }> {
   const store = await openStore(data);
   try {
-    return new Broker({ store, ...world }, settings);
+    const policies = await PolicyBook.open(store.documents, CLUSTER);
+    return { broker: new Broker({ store, ...world }, settings), policies };
   } catch (error) {
     await store.close();
     throw error;

@@ -2,6 +2,8 @@ import { SeededRandom } from "@sluice/core";
 import { nextTurn } from "@sluice/core/system";
 import { VirtualTimer } from "@sluice/core/testing";
 import { Broker } from "../src/broker/broker.ts";
+import type { BrokerDependencies } from "../src/broker/broker.ts";
+import type { BrokerEvent } from "../src/observe/broker-event.ts";
 import type { RefusalError } from "../src/refusal/refusal-error.ts";
 import type { BrokerSettings } from "../src/topic/settings.ts";
 import type { BrokerStore } from "../src/storage/store/broker-store.ts";
@@ -15,11 +17,20 @@ import type { ProducerHandle, ProducerRequest } from "../src/topic/producer-hand
 export class BrokerScene {
   readonly timer = new VirtualTimer();
   readonly broker: Broker;
+  readonly events: BrokerEvent[] = [];
 
-  constructor(store: BrokerStore = new MemoryBrokerStore(), settings: BrokerSettings = {}) {
+  constructor(
+    store: BrokerStore = new MemoryBrokerStore(),
+    settings: BrokerSettings = {},
+    extra: Partial<BrokerDependencies> = {},
+  ) {
     const { timer } = this;
     const random = new SeededRandom(1);
-    this.broker = new Broker({ store, timer, wallClock: timer, random, nextTurn }, settings);
+    const observe = (event: BrokerEvent): void => void this.events.push(event);
+    this.broker = new Broker(
+      { store, timer, wallClock: timer, random, nextTurn, observe, ...extra },
+      settings,
+    );
   }
 
   async producer(topic: string, request: Partial<ProducerRequest> = {}): Promise<TestProducer> {

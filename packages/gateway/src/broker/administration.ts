@@ -1,29 +1,40 @@
 import type { Position } from "../storage/position.ts";
 import type { StoredEntry } from "../storage/log/topic-log.ts";
 import type { SeekPoint } from "../topic/consumer-handle.ts";
+import type { TopicStats } from "../topic/topic-stats.ts";
+import type { TopicDomain } from "./topic-index.ts";
 
 /**
  * What an administrator can ask of a broker and do to it. `topic` is any form of a topic's name; what
  * is refused rejects with a `RefusalError`. The HTTP paths of Pulsar's admin API stand on this.
  */
 export interface BrokerAdministration {
-  /** Full names of "tenant/namespace", partitions one by one. */
-  topicsOf(namespace: string): readonly string[];
+  /** Full names of "tenant/namespace" in order, partitions one by one. The array never changes. */
+  topicsOf(namespace: string, domain?: TopicDomain): readonly string[];
   /** Full names of the partitioned topics of a namespace, and the number of partitions of each. */
   partitionedTopicsOf(namespace: string): ReadonlyMap<string, number>;
   /** "tenant/namespace" of all topics. */
   namespaces(): readonly string[];
   hasTopic(topic: string): boolean;
   partitionsOf(topic: string): number;
+  /** Opens the topic if it is not open. A partitioned topic has the stats of its partitions only. */
+  statsOf(topic: string): Promise<TopicStats>;
+  /** Of the topics that are open. */
+  stats(): readonly TopicStats[];
   createTopic(topic: string): Promise<void>;
   createPartitionedTopic(topic: string, partitions: number): Promise<void>;
   /** Only more; durable subscriptions of partition 0 are copied to the new ones. */
   growPartitions(topic: string, partitions: number): Promise<void>;
+  /** With all partitions, entries and subscriptions. Refused while it is used, unless by force. */
   deleteTopic(topic: string, options?: { readonly force?: boolean }): Promise<void>;
-  /** Closes its producers, consumers and files; clients come back and open it again. */
+  /** Closes producers, consumers and files of a topic or of all partitions; clients open it again. */
   unloadTopic(topic: string): Promise<void>;
   /** Nothing is published to it any more; answers the last position. */
   terminateTopic(topic: string): Promise<Position | undefined>;
+  /**
+   * What concerns one subscription is done in all partitions of a partitioned topic, except for what
+   * names a position or a number of entries: that is refused there.
+   */
   subscriptionsOf(topic: string): Promise<readonly string[]>;
   createSubscription(topic: string, subscription: string, start: SeekPoint): Promise<void>;
   deleteSubscription(
@@ -31,13 +42,13 @@ export interface BrokerAdministration {
     subscription: string,
     options?: { readonly force?: boolean },
   ): Promise<void>;
-  /** Skips messages of the backlog; "all" skips all of it. */
-  skip(topic: string, subscription: string, messages: number | "all"): Promise<void>;
+  /** Skips entries of the backlog, as Pulsar counts them; "all" skips all of it. */
+  skip(topic: string, subscription: string, entries: number | "all"): Promise<void>;
   resetSubscription(topic: string, subscription: string, to: SeekPoint): Promise<void>;
   /** Messages older than this count as acknowledged. */
   expireMessages(topic: string, subscription: string, olderThanMs: number): Promise<void>;
   entryAt(topic: string, position: Position): Promise<StoredEntry | undefined>;
-  /** The entry that many messages into the backlog of a subscription, from 1. */
+  /** An entry of the backlog of a subscription; the first has place 1. */
   peek(topic: string, subscription: string, place: number): Promise<StoredEntry | undefined>;
   /** The entry at a place counted from 1, from the first entry on or from the last one back. */
   examine(

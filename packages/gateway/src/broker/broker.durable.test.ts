@@ -265,7 +265,10 @@ test("a full disk refuses entries and closes nobody", async () => {
   await scene.timer.advance(1000);
   await settle();
   expect(scene.broker.stats()[0]?.failure).toBeUndefined();
-  await producer.say("two");
+  await expect(producer.say("three")).rejects.toMatchObject({
+    error: "ProducerBlockedQuotaExceededError",
+  });
+  await (await scene.producer("t")).say("two");
   expect(await consumer.take(1)).toEqual(["two"]);
   expect(producer.closed).toEqual([]);
   await scene.broker.close();

@@ -1,17 +1,25 @@
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
+import type { BrokerObserver } from "../observe/broker-event.ts";
+import type { StoredEntry } from "../storage/log/topic-log.ts";
+import type { Position } from "../storage/position.ts";
 import type { BrokerStore } from "../storage/store/broker-store.ts";
 import { Turns } from "../storage/turns.ts";
-import type { ConsumerHandle, ConsumerRequest } from "../topic/consumer-handle.ts";
+import type { ConsumerHandle, ConsumerRequest, SeekPoint } from "../topic/consumer-handle.ts";
 import { NameMaker } from "../topic/name-maker.ts";
+import { PersistentTopic } from "../topic/persistent-topic.ts";
 import type { ProducerHandle, ProducerRequest } from "../topic/producer-handle.ts";
 import { orRefusal } from "../topic/refusal.ts";
 import { parseTopicName } from "../topic/topic-name.ts";
 import type { TopicName } from "../topic/topic-name.ts";
-import type { TopicStats } from "../topic/topic.ts";
+import type { TopicStats } from "../topic/topic-stats.ts";
+import type { TopicSurroundings } from "../topic/topic.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
 import { resolveSettings } from "../topic/settings.ts";
 import type { BrokerSettings, ResolvedSettings } from "../topic/settings.ts";
+import type { BrokerAdministration } from "./administration.ts";
+import { partitionName } from "./topic-index.ts";
+import type { TopicDomain } from "./topic-index.ts";
 import { Topics } from "./topics.ts";
 
 export interface BrokerDependencies {
@@ -22,16 +30,19 @@ export interface BrokerDependencies {
   readonly random: Random;
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: () => Promise<void>;
+  /** Told what an operator should know; nothing if absent. */
+  readonly observe?: BrokerObserver | undefined;
 }
 
 /**
  * All topics of one process. Whatever is refused rejects with a `RefusalError`, which says what to
  * tell the client. A topic whose storage fails stops; the others go on.
  */
-export class Broker {
+export class Broker implements BrokerAdministration {
   readonly #store: BrokerStore;
   readonly #timer: Timer;
-  readonly #settings: ResolvedSettings;
+  readonly #wallClock: Clock;
+  readonly settings: ResolvedSettings;
   readonly #topics: Topics;
   /** Changes of the number of partitions. */
   readonly #turns = new Turns();
@@ -41,12 +52,20 @@ export class Broker {
 
   /** The store is the broker's from now on. */
   constructor(dependencies: BrokerDependencies, settings: BrokerSettings = {}) {
-    const { store, timer, wallClock, random, nextTurn } = dependencies;
+    const { store, timer, wallClock, random, nextTurn, observe = () => undefined } = dependencies;
     this.#store = store;
     this.#timer = timer;
-    this.#settings = resolveSettings(settings);
+    this.#wallClock = wallClock;
+    this.settings = resolveSettings(settings);
     const names = new NameMaker(random);
-    const surroundings = { timer, wallClock, nextTurn, names, settings: this.#settings };
+    const surroundings: TopicSurroundings = {
+      timer,
+      wallClock,
+      nextTurn,
+      names,
+      observe,
+      settings: this.settings,
+    };
     this.#topics = new Topics(store, surroundings);
     this.#tidying = this.#tidyNowAndThen();
   }
@@ -63,53 +82,150 @@ export class Broker {
     return topic.subscribe(request);
   }
 
-  /** How many partitions a topic has; 0 if it is not partitioned, or not there. */
+  /** Partitions of a topic; 0 if it is not partitioned, or not there. */
   partitionsOf(topic: string): number {
-    return this.#store.partitionCounts().get(parseTopicName(topic).full) ?? 0;
+    const name = parseTopicName(topic);
+    return name.partition === undefined ? this.#topics.index.partitionsOf(name) : 0;
   }
 
   /** Whether a topic exists, partitioned or not. */
   hasTopic(topic: string): boolean {
-    return this.partitionsOf(topic) > 0 || this.#topics.has(parseTopicName(topic));
+    return this.partitionsOf(topic) > 0 || this.#topics.index.lists(parseTopicName(topic));
+  }
+
+  topicsOf(namespace: string, domain?: TopicDomain): readonly string[] {
+    return this.#topics.index.topicsOf(namespace, domain);
+  }
+
+  partitionedTopicsOf(namespace: string): ReadonlyMap<string, number> {
+    return this.#topics.index.partitionedTopicsOf(namespace);
+  }
+
+  namespaces(): readonly string[] {
+    return this.#topics.index.namespaces;
+  }
+
+  async createTopic(topic: string): Promise<void> {
+    const name = this.#usable(topic);
+    if (this.#topics.index.has(name)) throw exists(name);
+    await this.#topics.open(name, { mayCreate: true, byAdministrator: true });
   }
 
   /** Resolves once it is durable. */
   async createPartitionedTopic(topic: string, count: number): Promise<void> {
-    const { full, partition } = parseTopicName(topic);
-    requireWhole("partitions", count, 1, this.#settings.limits.partitionsMax);
-    if (partition !== undefined)
-      throw new RefusalError("NotAllowedError", `${full} is a partition`);
-    await this.#turns.run(() => {
-      if (this.hasTopic(topic))
-        throw new RefusalError("NotAllowedError", `topic ${full} exists already`);
-      return orRefusal(this.#store.savePartitionCount(full, count));
+    const name = this.#whole(topic);
+    requireWhole("partitions", count, 1, this.settings.limits.partitionsMax);
+    await this.#turns.run(async () => {
+      if (this.hasTopic(topic)) throw exists(name);
+      this.#requireRoom(count);
+      await orRefusal(this.#store.savePartitionCount(name.full, count));
+      this.#topics.index.setPartitions(name, count);
     });
   }
 
-  /** Full names of topics, partitions one by one; `namespace` is "tenant/namespace". */
-  topicsOf(namespace: string): readonly string[] {
-    const names = new Set(this.#topics.names());
-    for (const [topic, count] of this.#store.partitionCounts())
-      for (let index = 0; index < count; index++) names.add(`${topic}-partition-${index}`);
-    return [...names].filter((name) => parseTopicName(name).namespace === namespace);
+  async growPartitions(topic: string, count: number): Promise<void> {
+    const name = this.#whole(topic);
+    requireWhole("partitions", count, 1, this.settings.limits.partitionsMax);
+    await this.#turns.run(async () => {
+      const former = this.partitionsOf(topic);
+      if (former === 0)
+        throw new RefusalError("NotAllowedError", `topic ${name.full} is not partitioned`);
+      if (count < former)
+        throw new RefusalError("NotAllowedError", `topic ${name.full} has ${former} partitions`);
+      this.#requireRoom(count - former);
+      await this.#copySubscriptions(name, { from: former, to: count });
+      await orRefusal(this.#store.savePartitionCount(name.full, count));
+      this.#topics.index.setPartitions(name, count);
+    });
   }
 
-  /**
-   * Removes a topic with all its entries and subscriptions, and all partitions of it. Refused while
-   * it is used, unless by force.
-   */
   async deleteTopic(topic: string, options: { readonly force?: boolean } = {}): Promise<void> {
     const name = parseTopicName(topic);
-    const count = this.partitionsOf(topic);
-    if (count === 0) {
+    const partitions = this.#partitions(name);
+    if (partitions.length === 0) {
       await this.#topics.delete(name, options);
       return;
     }
-    for (let index = 0; index < count; index++) {
-      const partition = parseTopicName(`${name.full}-partition-${index}`);
-      if (this.#topics.has(partition)) await this.#topics.delete(partition, options);
-    }
-    await orRefusal(this.#store.removePartitionCount(name.full));
+    await this.#turns.run(async () => {
+      for (const partition of partitions)
+        if (this.#topics.index.has(partition)) await this.#topics.delete(partition, options);
+      await orRefusal(this.#store.removePartitionCount(name.full));
+      this.#topics.index.removePartitions(name);
+    });
+  }
+
+  async unloadTopic(topic: string): Promise<void> {
+    for (const name of this.#parts(topic)) await this.#topics.unload(name);
+  }
+
+  async terminateTopic(topic: string): Promise<Position | undefined> {
+    const opened = await this.#persistent(topic);
+    return opened.terminate();
+  }
+
+  async statsOf(topic: string): Promise<TopicStats> {
+    const opened = await this.#topics.open(this.#usable(topic), { mayCreate: false });
+    return opened.stats();
+  }
+
+  async subscriptionsOf(topic: string): Promise<readonly string[]> {
+    const names = new Set<string>();
+    await this.#inParts(topic, ({ subscriptions }) => {
+      for (const name of subscriptions.names) names.add(name);
+    });
+    return [...names].toSorted();
+  }
+
+  async createSubscription(topic: string, subscription: string, start: SeekPoint): Promise<void> {
+    await this.#inParts(topic, ({ subscriptions }) => subscriptions.create(subscription, start));
+  }
+
+  async deleteSubscription(
+    topic: string,
+    subscription: string,
+    options: { readonly force?: boolean } = {},
+  ): Promise<void> {
+    await this.#inParts(topic, ({ subscriptions }) => subscriptions.delete(subscription, options));
+  }
+
+  async skip(topic: string, subscription: string, entries: number | "all"): Promise<void> {
+    if (entries !== "all") this.#usable(topic);
+    await this.#inParts(topic, ({ subscriptions }) => subscriptions.skip(subscription, entries));
+  }
+
+  async resetSubscription(topic: string, subscription: string, to: SeekPoint): Promise<void> {
+    if (to.kind === "at") this.#usable(topic);
+    await this.#inParts(topic, ({ subscriptions }) => subscriptions.reset(subscription, to));
+  }
+
+  async expireMessages(topic: string, subscription: string, olderThanMs: number): Promise<void> {
+    const beforeMs = this.#wallClock.now() - olderThanMs;
+    await this.#inParts(topic, ({ subscriptions }) => subscriptions.expire(subscription, beforeMs));
+  }
+
+  async entryAt(topic: string, position: Position): Promise<StoredEntry | undefined> {
+    return (await this.#persistent(topic)).entryAt(position);
+  }
+
+  async peek(topic: string, subscription: string, place: number): Promise<StoredEntry | undefined> {
+    const { subscriptions } = await this.#persistent(topic);
+    return orRefusal(subscriptions.peek(subscription, place));
+  }
+
+  async examine(
+    topic: string,
+    from: "earliest" | "latest",
+    place: number,
+  ): Promise<StoredEntry | undefined> {
+    return (await this.#persistent(topic)).examine(from, place);
+  }
+
+  async lastEntry(topic: string): Promise<StoredEntry | undefined> {
+    return (await this.#persistent(topic)).lastEntry();
+  }
+
+  async positionAtTime(topic: string, atMs: number): Promise<Position> {
+    return (await this.#persistent(topic)).positionAtTime(atMs);
   }
 
   /** Of the topics that are open. */
@@ -133,6 +249,61 @@ export class Broker {
     }
   }
 
+  /** Subscriptions of partition 0 begin at the start of new partitions, which have no entries yet. */
+  async #copySubscriptions(
+    { full }: TopicName,
+    { from, to }: { readonly from: number; readonly to: number },
+  ): Promise<void> {
+    const first = parseTopicName(partitionName(full, 0));
+    if (!first.isPersistent || !this.#topics.index.has(first)) return;
+    const names = (await this.#persistent(first.full)).subscriptions.durableNames;
+    for (let index = from; index < to; index++) {
+      if (names.length === 0) return;
+      const name = parseTopicName(partitionName(full, index));
+      const topic = await this.#topics.open(name, { mayCreate: true, byAdministrator: true });
+      if (!(topic instanceof PersistentTopic)) return;
+      for (const subscription of names) await topic.subscriptions.ensure(subscription);
+    }
+  }
+
+  /** Does something in a topic, or in each partition of one, one after the other. */
+  async #inParts(
+    topic: string,
+    work: (part: PersistentTopic) => Promise<void> | void,
+  ): Promise<void> {
+    for (const name of this.#parts(topic)) await work(await this.#persistent(name.full));
+  }
+
+  /** The topic itself, or its partitions. */
+  #parts(topic: string): readonly TopicName[] {
+    const name = parseTopicName(topic);
+    const partitions = this.#partitions(name);
+    if (partitions.length > 0) return partitions;
+    if (this.#topics.index.lists(name)) return [name];
+    throw new RefusalError("TopicNotFound", `topic ${name.full} does not exist`);
+  }
+
+  #partitions(name: TopicName): readonly TopicName[] {
+    return Array.from({ length: this.partitionsOf(name.full) }, (_, index) =>
+      parseTopicName(partitionName(name.full, index)),
+    );
+  }
+
+  async #persistent(topic: string): Promise<PersistentTopic> {
+    const name = this.#usable(topic);
+    const opened = await this.#topics.open(name, { mayCreate: false });
+    if (opened instanceof PersistentTopic) return opened;
+    throw new RefusalError("NotAllowedError", `topic ${name.full} is not persistent`);
+  }
+
+  /** A topic that is not a partition of another. */
+  #whole(topic: string): TopicName {
+    const name = parseTopicName(topic);
+    if (name.partition !== undefined)
+      throw new RefusalError("NotAllowedError", `${name.full} is a partition`);
+    return name;
+  }
+
   /** A topic that can have producers and consumers of its own. */
   #usable(topic: string): TopicName {
     const name = parseTopicName(topic);
@@ -145,15 +316,25 @@ export class Broker {
     return name;
   }
 
+  #requireRoom(more: number): void {
+    const { topicsMax } = this.settings.limits;
+    if (this.#topics.index.size + more > topicsMax)
+      throw new RefusalError("NotAllowedError", `there may be ${topicsMax} topics and partitions`);
+  }
+
   async #tidyNowAndThen(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
-        await this.#timer.sleep(this.#settings.tidyMs, signal);
+        await this.#timer.sleep(this.settings.tidyMs, signal);
       } catch {
         return;
       }
       await this.#topics.tidy();
     }
   }
+}
+
+function exists({ full }: TopicName): RefusalError {
+  return new RefusalError("NotAllowedError", `topic ${full} exists already`);
 }

@@ -3,42 +3,66 @@ import { StorageError } from "../storage/storage-error.ts";
 import { NonPersistentTopic } from "../topic/non-persistent-topic.ts";
 import { PersistentTopic } from "../topic/persistent-topic.ts";
 import { orRefusal, refusalOf } from "../topic/refusal.ts";
+import { parseTopicName } from "../topic/topic-name.ts";
 import type { TopicName } from "../topic/topic-name.ts";
-import type { Topic, TopicStats, TopicSurroundings } from "../topic/topic.ts";
+import type { TopicStats } from "../topic/topic-stats.ts";
+import type { Topic, TopicSurroundings } from "../topic/topic.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
+import { TopicIndex } from "./topic-index.ts";
 
-/** The topics that are open, by full name, and the way to open others. */
+interface OpenTopic {
+  readonly name: TopicName;
+  readonly topic: Topic;
+  usedAtMs: number;
+}
+
+/** Whether a topic that is not there is created. An administrator may where clients may not. */
+export interface Creation {
+  readonly mayCreate: boolean;
+  readonly byAdministrator?: boolean;
+}
+
+interface Stopped {
+  readonly why: RefusalError;
+  readonly untilMs: number;
+}
+
+/**
+ * The topics of a broker. A topic is opened when it is first used and unloaded when it is idle. One
+ * that has stopped or is damaged is refused for `stoppedRetryMs`, then the next client opens it again.
+ */
 export class Topics {
+  readonly index: TopicIndex = new TopicIndex();
   readonly #store: BrokerStore;
   readonly #surroundings: TopicSurroundings;
   readonly #opening = new Map<string, Promise<Topic>>();
-  readonly #topics = new Map<string, Topic>();
-  readonly #damaged = new Map<string, RefusalError>();
+  /** The least recently opened first. */
+  readonly #open = new Map<string, OpenTopic>();
+  readonly #stopped = new Map<string, Stopped>();
+  /** Unloads and deletions under way. */
+  readonly #closing = new Map<string, Promise<void>>();
   readonly #deleting = new Set<string>();
   #isClosed = false;
 
   constructor(store: BrokerStore, surroundings: TopicSurroundings) {
     this.#store = store;
     this.#surroundings = surroundings;
+    for (const topic of store.topics()) this.index.add(parseTopicName(topic));
+    for (const [topic, count] of store.partitionCounts())
+      this.index.setPartitions(parseTopicName(topic), count);
   }
 
-  has({ full }: TopicName): boolean {
-    return this.#topics.has(full) || this.#store.topics().includes(full);
-  }
-
-  names(): readonly string[] {
-    return [...new Set([...this.#topics.keys(), ...this.#store.topics()])];
-  }
-
-  /**
-   * Opens a topic unless it is open. One that is damaged stays closed to everybody: looking at it
-   * again would find the same.
-   */
-  async open(name: TopicName, { mayCreate }: { readonly mayCreate: boolean }): Promise<Topic> {
+  /** Opens a topic unless it is open. */
+  async open(name: TopicName, may: Creation): Promise<Topic> {
     const { full } = name;
-    this.#requireOpenable(name, mayCreate);
-    const topic = this.#topics.get(full);
-    if (topic !== undefined) return topic;
+    if (this.#deleting.has(full)) throw beingDeleted(full);
+    await this.#closing.get(full);
+    this.#requireOpenable(name, may);
+    const open = this.#open.get(full);
+    if (open !== undefined && open.topic.stopped === undefined) {
+      this.#touch(open);
+      return open.topic;
+    }
     const opening = this.#opening.get(full) ?? this.#openNew(name);
     this.#opening.set(full, opening);
     return opening;
@@ -46,45 +70,59 @@ export class Topics {
 
   async delete(name: TopicName, { force = false }: { readonly force?: boolean }): Promise<void> {
     const { full } = name;
-    if (!this.has(name)) throw notFound(full);
+    if (!this.index.has(name)) throw notFound(full);
     if (this.#deleting.has(full)) throw beingDeleted(full);
     await this.#opening.get(full)?.catch(() => undefined);
-    const topic = this.#topics.get(full);
-    if (topic?.isUsed === true && !force)
+    if (this.#open.get(full)?.topic.isUsed === true && !force)
       throw new RefusalError("NotAllowedError", `topic ${full} is in use`);
     this.#deleting.add(full);
     try {
       const why = new RefusalError("TopicNotFound", `topic ${full} was deleted`);
-      if (topic !== undefined) await orRefusal(topic.close(why));
-      this.#topics.delete(full);
+      await orRefusal(this.#close(full, why));
       if (name.isPersistent) await orRefusal(this.#store.removeTopic(full));
-      this.#damaged.delete(full);
+      this.#stopped.delete(full);
+      this.index.remove(name);
     } finally {
       this.#deleting.delete(full);
     }
   }
 
+  /** Closes a topic and its files. Its clients come back and open it again. */
+  async unload(name: TopicName): Promise<void> {
+    const { full } = name;
+    await this.#opening.get(full)?.catch(() => undefined);
+    await orRefusal(this.#close(full, unloaded(full)));
+    this.#stopped.delete(full);
+    if (!name.isPersistent) this.index.remove(name);
+  }
+
+  /** Applies retention to the open topics and unloads those that were idle for long enough. */
   async tidy(): Promise<void> {
-    for (const [name, topic] of this.#topics) {
-      await topic.tidy();
-      if (topic.isUsed || !(topic instanceof NonPersistentTopic)) continue;
-      this.#topics.delete(name);
-      // Whoever has just got hold of it must ask again.
-      await topic.close(new RefusalError("ServiceNotReady", `topic ${name} was not used`));
+    const { settings } = this.#surroundings;
+    // A copy: a topic that is opened meanwhile changes its place.
+    const all = [...this.#open.values()];
+    for (const open of all) {
+      await open.topic.tidy();
+      const nowMs = this.#nowMs;
+      if (open.topic.isUsed) open.usedAtMs = nowMs;
+      // A non-persistent topic has nothing to keep.
+      const idleMaxMs = open.name.isPersistent ? settings.idleUnloadMs : 0;
+      const isIdle = !open.topic.isUsed && nowMs - open.usedAtMs >= idleMaxMs;
+      if (isIdle && open.topic.stopped === undefined) await this.#unloadIdle(open);
     }
   }
 
   stats(): readonly TopicStats[] {
-    return [...this.#topics.values()].map((topic) => topic.stats());
+    return [...this.#open.values()].map(({ topic }) => topic.stats());
   }
 
   /** Closes what is open and opens nothing more. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.allSettled(this.#opening.values());
-    const topics = [...this.#topics.values()];
-    this.#topics.clear();
-    const closed = await Promise.allSettled(topics.map((topic) => topic.close(closing())));
+    await Promise.allSettled([...this.#opening.values(), ...this.#closing.values()]);
+    const closed = await Promise.allSettled(
+      [...this.#open.keys()].map((full) => this.#close(full, closing())),
+    );
     const failed = closed.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
@@ -92,13 +130,20 @@ export class Topics {
   async #openNew(name: TopicName): Promise<Topic> {
     const { full } = name;
     try {
+      // What has stopped is closed before its files are opened again.
+      await this.#close(full, closing()).catch(() => undefined);
+      await this.#makeRoom();
       const topic = await this.#create(name);
-      this.#topics.set(full, topic);
+      this.#open.set(full, { name, topic, usedAtMs: this.#nowMs });
+      this.index.add(name);
       return topic;
     } catch (error) {
       const refusal = refusalOf(error);
       const isDamaged = error instanceof StorageError && error.kind === "damaged";
-      if (isDamaged && refusal instanceof RefusalError) this.#damaged.set(full, refusal);
+      if (isDamaged && refusal instanceof RefusalError) {
+        this.#remember(full, refusal);
+        this.#surroundings.observe({ kind: "topic-stopped", topic: full, error });
+      }
       throw refusal;
     } finally {
       this.#opening.delete(full);
@@ -108,6 +153,9 @@ export class Topics {
   async #create(name: TopicName): Promise<Topic> {
     if (!name.isPersistent) return new NonPersistentTopic(name, this.#surroundings);
     const stored = await this.#store.openTopic(name.full);
+    const { observe } = this.#surroundings;
+    if (stored.cutBytes > 0)
+      observe({ kind: "tail-cut", topic: name.full, bytes: stored.cutBytes });
     try {
       return await PersistentTopic.open(name, stored, this.#surroundings);
     } catch (error) {
@@ -116,22 +164,89 @@ export class Topics {
     }
   }
 
-  #requireOpenable(name: TopicName, mayCreate: boolean): void {
+  /** Unloads the topics that were idle longest while too many are open. Used ones stay open. */
+  async #makeRoom(): Promise<void> {
+    const { openTopicsMax } = this.#surroundings.settings.limits;
+    let excess = this.#open.size + 1 - openTopicsMax;
+    const idlestFirst = excess > 0 ? [...this.#open.values()] : [];
+    for (const open of idlestFirst) {
+      if (excess <= 0) return;
+      if (open.topic.isUsed || !open.name.isPersistent) continue;
+      await this.#unloadIdle(open);
+      excess--;
+    }
+  }
+
+  async #unloadIdle({ name }: OpenTopic): Promise<void> {
+    try {
+      await this.unload(name);
+    } catch (error) {
+      this.#surroundings.observe({ kind: "error", error });
+    }
+  }
+
+  /** Closes a topic if it is open. */
+  async #close(full: string, why: RefusalError): Promise<void> {
+    await this.#closing.get(full);
+    const open = this.#open.get(full);
+    if (open === undefined) return;
+    const closed = open.topic.close(why).finally(() => {
+      this.#open.delete(full);
+      this.#closing.delete(full);
+    });
+    this.#closing.set(
+      full,
+      closed.catch(() => undefined),
+    );
+    await closed;
+  }
+
+  #touch(open: OpenTopic): void {
+    const { full } = open.name;
+    open.usedAtMs = this.#nowMs;
+    this.#open.delete(full);
+    this.#open.set(full, open);
+  }
+
+  #remember(full: string, why: RefusalError): Stopped {
+    const stopped = { why, untilMs: this.#nowMs + this.#surroundings.settings.stoppedRetryMs };
+    this.#stopped.set(full, stopped);
+    return stopped;
+  }
+
+  #requireOpenable(name: TopicName, { mayCreate, byAdministrator = false }: Creation): void {
     const { full } = name;
     if (this.#isClosed) throw closing();
     if (this.#deleting.has(full)) throw beingDeleted(full);
-    const damage = this.#damaged.get(full);
-    if (damage !== undefined) throw damage;
-    if (this.#opening.has(full) || this.has(name)) return;
+    this.#requireHealthy(full);
+    if (this.#opening.has(full) || this.index.lists(name)) return;
     const { autoCreateTopics, limits } = this.#surroundings.settings;
-    if (!mayCreate || !autoCreateTopics) throw notFound(full);
-    if (this.names().length + this.#opening.size >= limits.topicsMax)
+    const isAllowed = mayCreate && (byAdministrator || autoCreateTopics);
+    if (!isAllowed) throw notFound(full);
+    if (this.index.size + this.#opening.size >= limits.topicsMax)
       throw new RefusalError("NotAllowedError", `there are ${limits.topicsMax} topics already`);
+  }
+
+  #requireHealthy(full: string): void {
+    const why = this.#open.get(full)?.topic.stopped;
+    const stopped =
+      this.#stopped.get(full) ?? (why === undefined ? undefined : this.#remember(full, why));
+    if (stopped === undefined) return;
+    if (this.#nowMs < stopped.untilMs) throw stopped.why;
+    this.#stopped.delete(full);
+  }
+
+  get #nowMs(): number {
+    return this.#surroundings.timer.now();
   }
 }
 
 function closing(): RefusalError {
   return new RefusalError("ServiceNotReady", "the broker is closing");
+}
+
+function unloaded(topic: string): RefusalError {
+  return new RefusalError("ServiceNotReady", `topic ${topic} was unloaded`);
 }
 
 function notFound(topic: string): RefusalError {

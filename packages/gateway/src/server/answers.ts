@@ -20,8 +20,7 @@ export async function answerTo(
         throw new RefusalError("TopicNotFound", "there is no such topic");
       return { about, count: broker.partitionsOf(question.topic) };
     case "topics": {
-      const names = broker.topicsOf(question.namespace);
-      return { about, names: names.filter((name) => isOfMode(name, question.mode)) };
+      return { about, names: broker.topicsOf(question.namespace, domainOf(question.mode)) };
     }
     case "schema": {
       const stored = schemas.get(question.topic, question.version);
@@ -52,9 +51,9 @@ function openOr(handle: ConsumerHandle | undefined): ConsumerHandle {
   throw new RefusalError("ConsumerNotFound", "the consumer is closed");
 }
 
-function isOfMode(topic: string, mode: number): boolean {
-  if (mode === TOPICS_MODE.all) return true;
-  return topic.startsWith("non-persistent://") === (mode === TOPICS_MODE.nonPersistent);
+function domainOf(mode: number): "persistent" | "non-persistent" | undefined {
+  if (mode === TOPICS_MODE.all) return undefined;
+  return mode === TOPICS_MODE.nonPersistent ? "non-persistent" : "persistent";
 }
 
 function seekPointTo(target: SeekTarget): SeekPoint {

@@ -89,7 +89,9 @@ function toPem(text: string | Uint8Array): string | Buffer {
 }
 
 export function cannotListen(
-  { host, port }: Pick<ListenAddress, "host" | "port">, cause: unknown): ListenError {
+  { host, port }: Pick<ListenAddress, "host" | "port">,
+  cause: unknown,
+): ListenError {
   const { code = "" } = cause as NodeJS.ErrnoException;
   const why: Record<string, string> = {
     EADDRINUSE: "another program listens there",

@@ -13,7 +13,7 @@ export interface ConsumerOptions {
 export class Consumer {
   readonly name: string;
   readonly priorityLevel: number;
-  readonly #unackedMax: number;
+  readonly unackedMax: number;
   #permits = 0;
   #unacked = 0;
   #isPaused = false;
@@ -21,7 +21,7 @@ export class Consumer {
   constructor({ name, priorityLevel, unackedMax }: ConsumerOptions) {
     this.name = name;
     this.priorityLevel = priorityLevel;
-    this.#unackedMax = unackedMax;
+    this.unackedMax = unackedMax;
   }
 
   /** Messages; below zero if the last entry brought more than were asked for. */
@@ -34,7 +34,7 @@ export class Consumer {
   }
 
   get canTake(): boolean {
-    return this.#permits > 0 && !this.#isPaused && this.#unacked < this.#unackedMax;
+    return this.#permits > 0 && !this.#isPaused && this.#unacked < this.unackedMax;
   }
 
   addPermits(messages: number): void {

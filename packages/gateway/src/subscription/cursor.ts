@@ -28,7 +28,6 @@ export class Cursor {
   readonly #ranges = new PositionRanges(RANGES_MAX);
   readonly #ackSets = new AckSets();
   #ackedBefore: Position;
-  #version = 0;
 
   constructor(log: LogOrder, { ackedBefore, ranges, ackSets }: CursorSnapshot) {
     this.#log = log;
@@ -52,11 +51,6 @@ export class Cursor {
     return this.#ranges.entryCount;
   }
 
-  /** Grows with every change. */
-  get version(): number {
-    return this.#version;
-  }
-
   isAcked(position: Position): boolean {
     if (comparePositions(position, this.#ackedBefore) < 0) return true;
     return this.#ranges.length > 0 && this.#ranges.has(position);
@@ -70,7 +64,6 @@ export class Cursor {
   /** Answers whether this acknowledged the entry, or the last that was left of it. */
   acknowledge({ position, ackSet }: Ack): boolean {
     if (!this.#isStored(position) || this.isAcked(position)) return false;
-    this.#version++;
     if (ackSet !== undefined && !this.#ackSets.narrow(position, ackSet)) return false;
     this.#ackSets.delete(position);
     return this.#settle(position);
@@ -83,12 +76,16 @@ export class Cursor {
     this.acknowledge({ position, ackSet });
   }
 
+  /** Takes everything before a position for acknowledged. The position may be the end of the log. */
+  skipTo(position: Position): void {
+    if (comparePositions(position, this.#ackedBefore) > 0) this.#advance(position);
+  }
+
   /** Forgets everything and starts at a position. */
   moveTo(position: Position): void {
     this.#ackedBefore = position;
     this.#ranges.clear();
     this.#ackSets.clear();
-    this.#version++;
   }
 
   snapshot(): CursorSnapshot {
@@ -128,7 +125,6 @@ export class Cursor {
     this.#ackedBefore = position;
     this.#ranges.removeBefore(position);
     this.#ackSets.deleteBefore(position);
-    this.#version++;
     this.#absorb();
   }
 

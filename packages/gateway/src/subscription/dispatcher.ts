@@ -41,6 +41,15 @@ export interface Dispatcher {
   /** The cursor has just taken this whole entry for acknowledged. */
   onAcked(position: Position): void;
 
+  /** The cursor has moved: everything before the position counts as acknowledged. */
+  onSkipped(position: Position): void;
+
+  /** Whether every entry up to the last of the log was delivered or acknowledged. */
+  hasDelivered(last: Position): boolean;
+
+  /** Entries that wait for their delivery time. */
+  readonly delayedEntries: number;
+
   /** What should be read now; undefined if nothing, or if the last wish is not answered yet. */
   wanted(): ReadRequest | undefined;
 

@@ -1,3 +1,4 @@
+import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import type { Consumer } from "./consumer.ts";
 
@@ -41,6 +42,15 @@ export class Outstanding {
     this.#messages -= held.messageCount;
     held.consumer.release(held.messageCount);
     return held;
+  }
+
+  /** Positions before one. */
+  before(position: Position): readonly Position[] {
+    const found: Position[] = [];
+    for (const ledger of this.#ledgers.values())
+      for (const held of ledger.values())
+        if (comparePositions(held.position, position) < 0) found.push(held.position);
+    return found;
   }
 
   /** What one consumer has, in the order in which it got it. */

@@ -85,6 +85,20 @@ export class SharedDispatcher implements Dispatcher {
     this.#outstanding.remove(position);
   }
 
+  onSkipped(position: Position): void {
+    for (const skipped of this.#outstanding.before(position)) this.#outstanding.remove(skipped);
+  }
+
+  hasDelivered(last: Position): boolean {
+    if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#hasReturned())
+      return false;
+    return this.#ahead.isBeyond(last, this.#cursor.ackedBefore);
+  }
+
+  get delayedEntries(): number {
+    return 0;
+  }
+
   wanted(): ReadRequest | undefined {
     if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#isFull) return undefined;
     const permits = this.#turns.permits();

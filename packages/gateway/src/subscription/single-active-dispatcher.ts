@@ -1,3 +1,4 @@
+import type { Position } from "../storage/position.ts";
 import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Cursor } from "./cursor.ts";
@@ -55,6 +56,17 @@ export class SingleActiveDispatcher implements Dispatcher {
   onAcked(): void {
     // What is acknowledged is left out when its turn comes.
   }
+
+  onSkipped(): void {
+    // Read-ahead entries before the cursor are left out when their turn comes.
+  }
+
+  hasDelivered(last: Position): boolean {
+    return this.#ahead.isBeyond(last, this.#cursor.ackedBefore);
+  }
+
+  /** Only shared subscriptions delay entries, as in Pulsar. */
+  readonly delayedEntries = 0;
 
   wanted(): ReadRequest | undefined {
     const active = this.#active;

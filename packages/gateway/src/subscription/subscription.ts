@@ -50,6 +50,16 @@ export class Subscription {
     return this.#dispatcher.consumers;
   }
 
+  /** Entries that wait for their delivery time. */
+  get delayedEntries(): number {
+    return this.#dispatcher.delayedEntries;
+  }
+
+  /** Whether every entry up to the last of the log was delivered or acknowledged. */
+  hasDelivered(last: Position): boolean {
+    return this.#dispatcher.hasDelivered(last);
+  }
+
   isActive(consumer: Consumer): boolean {
     return this.#dispatcher.isActive(consumer);
   }
@@ -82,6 +92,12 @@ export class Subscription {
     if (this.#type === "shared")
       throw new RefusalError("NotAllowedError", "a shared subscription is acknowledged one by one");
     this.cursor.acknowledgeUpTo(ack);
+  }
+
+  /** Acknowledges everything before a position on behalf of an administrator or a policy. */
+  skipTo(position: Position): void {
+    this.cursor.skipTo(position);
+    this.#dispatcher.onSkipped(position);
   }
 
   /** Without positions: all that the consumer has. */

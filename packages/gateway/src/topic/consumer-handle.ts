@@ -3,6 +3,7 @@ import type { Ack, Delivery } from "../subscription/delivery.ts";
 import type { SubscriptionType } from "../subscription/subscription.ts";
 import type { Position } from "../storage/position.ts";
 import type { StoredEntry } from "../storage/log/topic-log.ts";
+import type { ClientFacts, ConsumerStats } from "./topic-stats.ts";
 
 /** Where a subscription begins. What a position names need not be there: what follows it counts. */
 export type StartPoint =
@@ -37,8 +38,12 @@ export interface ConsumerRequest {
   readonly deliver: (deliveries: readonly Delivery[]) => void;
   /** Failover only: whether entries come to this consumer. The handle tells how it was at first. */
   readonly onActiveChange: (isActive: boolean) => void;
-  /** The broker has closed the consumer: somebody sought, or its topic is gone or has stopped. */
+  /** The broker has closed the consumer: a consumer sought, or its topic is gone or has stopped. */
   readonly onClosed: (why: RefusalError) => void;
+  /** The topic is terminated and its last entry was delivered. Called once at most. */
+  readonly onReachedEnd?: (() => void) | undefined;
+  /** For statistics. */
+  readonly client?: ClientFacts | undefined;
 }
 
 /** Calls on a handle that is closed do nothing. */
@@ -74,6 +79,9 @@ export interface ConsumerHandle {
   lastEntry(): Promise<StoredEntry | undefined>;
   /** All entries up to this one are acknowledged; undefined if the first is not. */
   markDeletePosition(): Position | undefined;
+
+  /** Undefined once it is closed. */
+  stats(): ConsumerStats | undefined;
 
   /** Ends the subscription for good. Refused while it has other consumers. */
   unsubscribe(): Promise<void>;

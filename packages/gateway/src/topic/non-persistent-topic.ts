@@ -4,13 +4,16 @@ import { settled } from "../storage/file/settled.ts";
 import { Consumer } from "../subscription/consumer.ts";
 import type { Delivery } from "../subscription/delivery.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
-import { LiveSubscriber } from "./live-subscriber.ts";
-import { LiveSubscription } from "./live-subscription.ts";
+import { NonPersistentConsumer } from "./non-persistent-consumer.ts";
+import { NonPersistentSubscription } from "./non-persistent-subscription.ts";
+import type { Producer } from "./producer.ts";
 import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
-import { Producers } from "./producers.ts";
+import { TopicProducers } from "./topic-producers.ts";
 import type { TopicName } from "./topic-name.ts";
 import { requireName } from "./topic-name.ts";
-import type { Topic, TopicStats, TopicSurroundings } from "./topic.ts";
+import type { TopicStats } from "./topic-stats.ts";
+import type { Topic, TopicSurroundings } from "./topic.ts";
+import { Traffic, sumOf } from "./traffic.ts";
 
 /**
  * A topic that stores nothing. Each subscription passes an entry on at once or drops it; its producer
@@ -19,8 +22,11 @@ import type { Topic, TopicStats, TopicSurroundings } from "./topic.ts";
 export class NonPersistentTopic implements Topic {
   readonly #name: TopicName;
   readonly #surroundings: TopicSurroundings;
-  readonly #producers: Producers;
-  readonly #subscriptions = new Map<string, LiveSubscription>();
+  readonly #producers: TopicProducers;
+  readonly #in: Traffic;
+  readonly #openedAtMs: number;
+  #publishedAtMs: number | undefined;
+  readonly #subscriptions = new Map<string, NonPersistentSubscription>();
   #entryCount = 0;
   #droppedMessages = 0;
   #isFlushing = false;
@@ -29,13 +35,18 @@ export class NonPersistentTopic implements Topic {
   constructor(name: TopicName, surroundings: TopicSurroundings) {
     this.#name = name;
     this.#surroundings = surroundings;
-    this.#producers = new Producers(surroundings.names, {
+    this.#openedAtMs = surroundings.wallClock.now();
+    this.#in = new Traffic(this.#openedAtMs);
+    this.#producers = new TopicProducers(surroundings.names, {
+      wallClock: surroundings.wallClock,
       topicEpoch: 0n,
       saveTopicEpoch: () => Promise.resolve(),
-      publish: (publication) => settled(() => this.#publish(publication)),
+      publish: (producer, publication) => settled(() => this.#publish(producer, publication)),
       producersMax: surroundings.settings.limits.producersPerTopicMax,
     });
   }
+
+  readonly stopped = undefined;
 
   get isUsed(): boolean {
     return this.#producers.size > 0 || this.#subscriptions.size > 0;
@@ -50,25 +61,29 @@ export class NonPersistentTopic implements Topic {
     return settled(() => this.#subscribe(request));
   }
 
-  async tidy(): Promise<void> {
-    // Nothing is kept.
+  tidy(): Promise<void> {
+    const nowMs = this.#surroundings.wallClock.now();
+    this.#in.sample(nowMs);
+    this.#producers.sample(nowMs);
+    for (const subscription of this.#subscriptions.values()) subscription.sample(nowMs);
+    return Promise.resolve();
   }
 
   stats(): TopicStats {
+    const subscriptions = [...this.#subscriptions].map(([name, each]) => each.stats(name));
     return {
       name: this.#name.full,
-      producers: this.#producers.size,
+      producers: this.#producers.stats(),
+      subscriptions,
       sizeBytes: 0,
+      in: this.#in.stats,
+      out: sumOf(subscriptions.map(({ out }) => out)),
+      openedAtMs: this.#openedAtMs,
+      publishedAtMs: this.#publishedAtMs,
       droppedMessages: this.#droppedMessages,
+      isTerminated: false,
+      blocked: undefined,
       failure: undefined,
-      subscriptions: [...this.#subscriptions].map(([name, { type, size }]) => ({
-        name,
-        type,
-        isDurable: false,
-        consumers: size,
-        unackedMessages: 0,
-        backlogEntries: 0,
-      })),
     };
   }
 
@@ -86,13 +101,15 @@ export class NonPersistentTopic implements Topic {
     if (type === "key-shared")
       throw new RefusalError("NotAllowedError", "Key_Shared subscriptions are not supported");
     requireName("NotAllowedError", "a subscription's name", name);
-    const { names, settings } = this.#surroundings;
+    const { names, settings, wallClock } = this.#surroundings;
+    const wallNow = (): number => wallClock.now();
     const { subscriptionsPerTopicMax, consumersPerSubscriptionMax: consumersMax } = settings.limits;
     const known = this.#subscriptions.get(name);
     if (known === undefined && this.#subscriptions.size >= subscriptionsPerTopicMax)
       throw new RefusalError("NotAllowedError", "the topic has too many subscriptions");
     const partition = this.#name.partition?.index;
-    const subscription = known ?? new LiveSubscription(type, { consumersMax, partition });
+    const subscription =
+      known ?? new NonPersistentSubscription(type, { consumersMax, partition, wallNow });
     const consumer = new Consumer({
       name: request.consumerName ?? names.next(),
       priorityLevel,
@@ -100,10 +117,14 @@ export class NonPersistentTopic implements Topic {
     });
     subscription.join(consumer, type, request);
     this.#subscriptions.set(name, subscription);
-    return new LiveSubscriber(subscription, consumer, () => this.#leave(name, consumer));
+    return new NonPersistentConsumer(subscription, consumer, () => this.#leave(name, consumer));
   }
 
-  #publish({ parts, messageCount }: Publication): Position {
+  #publish(producer: Producer, { parts, messageCount }: Publication): Position {
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+    this.#in.add(messageCount, bytes);
+    producer.in.add(messageCount, bytes);
+    this.#publishedAtMs = Math.floor(this.#surroundings.wallClock.now());
     const position = { ledgerId: 0, entryId: this.#entryCount++ };
     if (this.#subscriptions.size === 0) return position;
     const delivery: Delivery = {
@@ -111,7 +132,7 @@ export class NonPersistentTopic implements Topic {
       // The producer's bytes may change once it has its receipt.
       bytes: Buffer.concat(parts),
       messageCount,
-      publishedAtMs: Math.floor(this.#surroundings.wallClock.now()),
+      publishedAtMs: this.#publishedAtMs,
       redeliveryCount: 0,
       ackSet: undefined,
     };

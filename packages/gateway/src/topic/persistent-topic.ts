@@ -1,4 +1,5 @@
 import { RefusalError } from "../refusal/refusal-error.ts";
+import type { NewEntry, StoredEntry } from "../storage/log/topic-log.ts";
 import type { StoredTopic } from "../storage/store/broker-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import type { Position } from "../storage/position.ts";
@@ -6,27 +7,50 @@ import { Cursor } from "../subscription/cursor.ts";
 import { decodeCursor } from "../storage/cursor/cursor-codec.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
+import { ProducerBlock, blockedRefusal } from "./producer-block.ts";
+import type { BlockReason } from "./producer-block.ts";
 import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
-import { Producers } from "./producers.ts";
+import type { Producer } from "./producer.ts";
 import { orRefusal, refusalOf } from "./refusal.ts";
-import { RoomWatch } from "./room-watch.ts";
-import { Subscriptions } from "./subscriptions.ts";
-import { TOPIC_EPOCH_NAME, decodeTopicEpoch, encodeTopicEpoch } from "./topic-epoch.ts";
+import {
+  TERMINATED_MARK,
+  TERMINATED_NAME,
+  TOPIC_EPOCH_NAME,
+  decodeTopicEpoch,
+  encodeTopicEpoch,
+} from "./topic-marks.ts";
 import type { TopicName } from "./topic-name.ts";
-import type { Topic, TopicStats, TopicSurroundings } from "./topic.ts";
+import { TopicProducers } from "./topic-producers.ts";
+import type { TopicStats } from "./topic-stats.ts";
+import { TopicSubscriptions } from "./topic-subscriptions.ts";
+import type { Topic, TopicSurroundings } from "./topic.ts";
+import { Traffic, sumOf } from "./traffic.ts";
+
+/** What a topic was when it was stored. */
+interface Former {
+  readonly topicEpoch: bigint;
+  readonly isTerminated: boolean;
+}
 
 /**
- * A topic with a log. It stops for good when its log does: everybody is told, and nobody else is let
- * in until it is opened again.
+ * A topic with a log. It stops when its log fails: producers and consumers are closed and refused
+ * until the topic is opened again.
  */
 export class PersistentTopic implements Topic {
+  readonly subscriptions: TopicSubscriptions;
   readonly #name: TopicName;
   readonly #stored: StoredTopic;
   readonly #surroundings: TopicSurroundings;
   readonly #keeper: CursorKeeper;
-  readonly #producers: Producers;
-  readonly #subscriptions: Subscriptions;
-  readonly #room: RoomWatch;
+  readonly #producers: TopicProducers;
+  readonly #block: ProducerBlock;
+  readonly #in: Traffic;
+  readonly #openedAtMs: number;
+  #publishedAtMs: number | undefined;
+  #isTerminated: boolean;
+  #terminating: Promise<Position | undefined> | undefined;
+  #lastAppend: Promise<unknown> = Promise.resolve();
+  #stopped: RefusalError | undefined;
   #ended: RefusalError | undefined;
   #isTrimDue = false;
   #trimming: Promise<void> | undefined;
@@ -35,30 +59,31 @@ export class PersistentTopic implements Topic {
   private constructor(
     name: TopicName,
     stored: StoredTopic,
-    { surroundings, topicEpoch }: { surroundings: TopicSurroundings; topicEpoch: bigint },
+    { surroundings, former }: { surroundings: TopicSurroundings; former: Former },
   ) {
     this.#name = name;
     this.#stored = stored;
     this.#surroundings = surroundings;
-    const { timer, names, nextTurn, settings } = surroundings;
-    this.#keeper = new CursorKeeper(timer, stored.cursors, {
-      saveMs: settings.cursorSaveMs,
-    });
-    this.#producers = new Producers(names, {
-      topicEpoch,
+    const { timer, names, wallClock, settings } = surroundings;
+    this.#keeper = new CursorKeeper(timer, stored.cursors, { saveMs: settings.cursorSaveMs });
+    this.#producers = new TopicProducers(names, {
+      wallClock,
+      topicEpoch: former.topicEpoch,
       saveTopicEpoch: (epoch) => this.#saveTopicEpoch(epoch),
-      publish: (publication) => this.#publish(publication),
+      publish: (producer, publication) => this.#publish(producer, publication),
       producersMax: settings.limits.producersPerTopicMax,
     });
-    this.#subscriptions = new Subscriptions(stored.log, this.#keeper, {
-      settings,
-      names,
-      nextTurn,
-      partition: name.partition?.index,
+    this.subscriptions = new TopicSubscriptions(stored.log, this.#keeper, {
+      topic: name,
+      surroundings,
       onLedgerConsumed: () => void this.#trim(),
       onFailed: (error) => this.#stop(error),
     });
-    this.#room = new RoomWatch(timer);
+    this.#block = new ProducerBlock(timer, (reason) => this.#tellBlocked(reason));
+    this.#openedAtMs = wallClock.now();
+    this.#in = new Traffic(this.#openedAtMs);
+    this.#isTerminated = former.isTerminated;
+    if (former.isTerminated) this.subscriptions.terminate();
     this.#newestLedgerId = stored.log.end.ledgerId;
   }
 
@@ -77,64 +102,118 @@ export class PersistentTopic implements Topic {
     const epochDamage = damaged.get(TOPIC_EPOCH_NAME);
     if (epochDamage !== undefined) throw epochDamage;
     const topicEpoch = decodeTopicEpoch(cursors.get(TOPIC_EPOCH_NAME));
-    cursors.delete(TOPIC_EPOCH_NAME);
-    const topic = new PersistentTopic(name, stored, { surroundings, topicEpoch });
+    const isTerminated = cursors.has(TERMINATED_NAME);
+    for (const mark of [TOPIC_EPOCH_NAME, TERMINATED_NAME]) cursors.delete(mark);
+    const former = { topicEpoch, isTerminated };
+    const topic = new PersistentTopic(name, stored, { surroundings, former });
     for (const [subscription, bytes] of cursors)
-      topic.#subscriptions.restore(subscription, new Cursor(stored.log, decodeCursor(bytes)));
+      topic.subscriptions.restore(subscription, new Cursor(stored.log, decodeCursor(bytes)));
     // Where a damaged cursor was is unknown: all that is kept is delivered again, nothing is lost.
     for (const subscription of damaged.keys())
-      topic.#subscriptions.restore(subscription, Cursor.startingAt(stored.log, stored.log.first));
+      topic.subscriptions.restore(subscription, Cursor.startingAt(stored.log, stored.log.first));
     return topic;
   }
 
   get isUsed(): boolean {
-    return this.#producers.size > 0 || this.#subscriptions.isUsed;
+    return this.#producers.size > 0 || this.subscriptions.isUsed;
+  }
+
+  get stopped(): RefusalError | undefined {
+    return this.#stopped;
   }
 
   async openProducer(request: ProducerRequest): Promise<ProducerHandle> {
     const { initialSubscription } = request;
-    if (initialSubscription !== undefined) await this.#subscriptions.ensure(initialSubscription);
-    if (this.#ended !== undefined) throw this.#ended;
-    if (this.#room.isFull) throw this.#room.refusal();
+    this.#requirePublishable();
+    if (initialSubscription !== undefined) await this.subscriptions.ensure(initialSubscription);
+    this.#requirePublishable();
     return this.#producers.open(request);
   }
 
   subscribe(request: ConsumerRequest): Promise<ConsumerHandle> {
-    return this.#subscriptions.subscribe(request);
+    return this.subscriptions.subscribe(request);
+  }
+
+  /** Refuses producers from now on, also after a restart. Answers the position of the last entry. */
+  terminate(): Promise<Position | undefined> {
+    this.#terminating ??= this.#terminate();
+    return this.#terminating;
+  }
+
+  entryAt(position: Position): Promise<StoredEntry | undefined> {
+    return orRefusal(this.subscriptions.entryAt(position));
+  }
+
+  /** The entry at a place counted from 1, from the first entry on or from the last one back. */
+  async examine(from: "earliest" | "latest", place: number): Promise<StoredEntry | undefined> {
+    const { log } = this.#stored;
+    let position = from === "earliest" ? log.first : log.last;
+    for (let step = 1; step < place && position !== undefined; step++)
+      position = from === "earliest" ? log.next(position) : log.previous(position);
+    return position && this.entryAt(position);
+  }
+
+  lastEntry(): Promise<StoredEntry | undefined> {
+    return orRefusal(this.subscriptions.lastEntry());
+  }
+
+  positionAtTime(atMs: number): Promise<Position> {
+    return orRefusal(this.#stored.log.positionAtTime(atMs));
   }
 
   async tidy(): Promise<void> {
-    this.#subscriptions.tidy();
+    const nowMs = this.#surroundings.wallClock.now();
+    this.#in.sample(nowMs);
+    this.#producers.sample(nowMs);
+    this.subscriptions.sample(nowMs);
+    this.subscriptions.tidy();
     await this.#trim();
   }
 
   stats(): TopicStats {
     const failure = this.#ended?.cause ?? this.#ended ?? this.#keeper.failure;
+    const subscriptions = this.subscriptions.stats();
     return {
       name: this.#name.full,
-      producers: this.#producers.size,
+      producers: this.#producers.stats(),
+      subscriptions,
       sizeBytes: this.#stored.log.sizeBytes,
+      in: this.#in.stats,
+      out: sumOf(subscriptions.map(({ out }) => out)),
+      openedAtMs: this.#openedAtMs,
+      publishedAtMs: this.#publishedAtMs,
       droppedMessages: 0,
+      isTerminated: this.#isTerminated,
+      blocked: this.#block.reason,
       failure: failure instanceof Error ? failure.message : undefined,
-      subscriptions: this.#subscriptions.stats(),
     };
   }
 
   async close(why: RefusalError): Promise<void> {
     await this.#end(why);
-    await this.#keeper.close();
-    await this.#stored.close();
+    try {
+      await this.#keeper.close();
+    } finally {
+      await this.#stored.close();
+    }
   }
 
-  #publish({ parts, messageCount }: Publication): Promise<Position> {
+  #publish(producer: Producer, { parts, messageCount }: Publication): Promise<Position> {
     const { wallClock } = this.#surroundings;
     const { log } = this.#stored;
-    const entry = { parts, messageCount, publishedAtMs: Math.floor(wallClock.now()) };
-    if (!this.#room.isFull && !log.hasRoomFor(entry)) this.#room.onFull();
-    if (this.#room.isFull) return Promise.reject(this.#room.refusal());
-    return log.append(entry).then(
+    if (this.#isTerminated) return Promise.reject(terminated(this.#name));
+    const publishedAtMs = Math.floor(wallClock.now());
+    const entry: NewEntry = { parts, messageCount, publishedAtMs };
+    if (!this.#block.isHolding && !log.hasRoomFor(entry)) this.#block.begin("storage-full");
+    if (this.#block.isHolding)
+      return Promise.reject(refuse(producer, this.#block.reason ?? "storage-full"));
+    const isRetry = this.#block.reason !== undefined;
+    const appended = log.append(entry).then(
       (position) => {
-        this.#subscriptions.wake();
+        this.#onStored(producer, entry);
+        if (isRetry) this.#block.end();
+        else this.#block.retry();
+        this.subscriptions.wake();
         // Without subscriptions nothing else tells that there is something to remove.
         if (position.ledgerId !== this.#newestLedgerId) {
           this.#newestLedgerId = position.ledgerId;
@@ -145,10 +224,49 @@ export class PersistentTopic implements Topic {
       (error: unknown) => {
         if (log.failure !== undefined) this.#stop(error);
         if (!(error instanceof StorageError) || error.kind !== "full") throw refusalOf(error);
-        this.#room.onFull();
-        throw this.#room.refusal(error);
+        this.#block.begin("storage-full");
+        throw refuse(producer, "storage-full", error);
       },
     );
+    this.#lastAppend = appended;
+    return appended;
+  }
+
+  #onStored(producer: Producer, { parts, messageCount, publishedAtMs }: NewEntry): void {
+    let bytes = 0;
+    for (const part of parts) bytes += part.length;
+    this.#in.add(messageCount, bytes);
+    producer.in.add(messageCount, bytes);
+    this.#publishedAtMs = publishedAtMs;
+  }
+
+  async #terminate(): Promise<Position | undefined> {
+    this.#isTerminated = true;
+    await this.#lastAppend.catch(() => undefined);
+    try {
+      await orRefusal(this.#stored.cursors.save(TERMINATED_NAME, TERMINATED_MARK));
+    } catch (error) {
+      this.#isTerminated = false;
+      this.#terminating = undefined;
+      throw error;
+    }
+    this.#producers.endAll(terminated(this.#name));
+    this.subscriptions.terminate();
+    return this.#stored.log.last;
+  }
+
+  #requirePublishable(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+    if (this.#isTerminated) throw terminated(this.#name);
+    const { reason, isHolding } = this.#block;
+    if (reason !== undefined && isHolding) throw blockedRefusal(reason);
+  }
+
+  #tellBlocked(reason: BlockReason | undefined): void {
+    const { observe } = this.#surroundings;
+    const topic = this.#name.full;
+    if (reason === undefined) observe({ kind: "producers-unblocked", topic });
+    else observe({ kind: "producers-blocked", topic, reason });
   }
 
   #saveTopicEpoch(epoch: bigint): Promise<void> {
@@ -172,27 +290,44 @@ export class PersistentTopic implements Topic {
 
   async #trimNow(): Promise<void> {
     const { log } = this.#stored;
-    const { consumedBefore } = this.#subscriptions;
+    const { consumedBefore } = this.subscriptions;
     // Whole segments go, and never the newest.
     if (consumedBefore.ledgerId === log.first.ledgerId) return;
     const { wallClock, settings } = this.#surroundings;
+    const { sizeBytes } = log;
     try {
       await log.trim({ nowMs: wallClock.now(), consumedBefore, ...settings.retention });
     } catch (error) {
       // What could not be removed now is tried again.
       if (log.failure !== undefined) this.#stop(error);
     }
+    if (log.sizeBytes < sizeBytes) this.#block.retry();
   }
 
-  /** Nothing can be promised any more. */
+  /** The log can promise nothing any more. */
   #stop(error: unknown): void {
-    const why = `topic ${this.#name.full} has stopped`;
-    void this.#end(new RefusalError("PersistenceError", why, { cause: error }));
+    if (this.#ended !== undefined) return;
+    const topic = this.#name.full;
+    const cause = error instanceof Error ? error : new Error(String(error));
+    this.#stopped = new RefusalError("PersistenceError", `topic ${topic} has stopped`, { cause });
+    this.#surroundings.observe({ kind: "topic-stopped", topic, error: cause });
+    void this.#end(this.#stopped);
   }
 
   async #end(why: RefusalError): Promise<void> {
     this.#ended ??= why;
     this.#producers.endAll(why);
-    await this.#subscriptions.end(why);
+    await this.subscriptions.end(why);
   }
+}
+
+/** Blocks the producer, so that nothing it sent later is stored before the entry that was refused. */
+function refuse(producer: Producer, reason: BlockReason, cause?: unknown): RefusalError {
+  const why = blockedRefusal(reason, cause);
+  producer.block(why);
+  return why;
+}
+
+function terminated({ full }: TopicName): RefusalError {
+  return new RefusalError("TopicTerminatedError", `topic ${full} was terminated`);
 }

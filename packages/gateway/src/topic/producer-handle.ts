@@ -1,6 +1,7 @@
 import type { RefusalError } from "../refusal/refusal-error.ts";
 import type { NewEntry } from "../storage/log/topic-log.ts";
 import type { Position } from "../storage/position.ts";
+import type { ClientFacts } from "./topic-stats.ts";
 
 /**
  * Who else may publish to the topic meanwhile: anybody, or nobody. If somebody does already, a
@@ -29,6 +30,9 @@ export interface ProducerRequest {
   readonly onReady: (topicEpoch: bigint) => void;
   /** The broker has closed the producer: it was fenced, or its topic is gone or has stopped. */
   readonly onClosed: (why: RefusalError) => void;
+  /** Of the producer on its connection; for statistics, as is `client`. */
+  readonly id?: bigint | undefined;
+  readonly client?: ClientFacts | undefined;
 }
 
 export type Publication = Pick<NewEntry, "parts" | "messageCount">;

@@ -11,7 +11,10 @@ interface RetentionSettings {
 
 /** Bounds. What is beyond them is refused, or waits. */
 interface BrokerLimits {
+  /** Topics, each partition counted. */
   readonly topicsMax?: number;
+  /** Topics whose files are open; the idlest are unloaded first. Topics in use are not counted out. */
+  readonly openTopicsMax?: number;
   readonly partitionsMax?: number;
   readonly producersPerTopicMax?: number;
   readonly subscriptionsPerTopicMax?: number;
@@ -33,8 +36,12 @@ export interface BrokerSettings {
   readonly limits?: BrokerLimits;
   /** A crash forgets the acknowledgements of this time. */
   readonly cursorSaveMs?: number;
-  /** How often retention is looked at. */
+  /** How often retention and message TTL are applied. */
   readonly tidyMs?: number;
+  /** A topic without producers and consumers for this time is unloaded and its files are closed. */
+  readonly idleUnloadMs?: number;
+  /** A topic whose storage failed is refused for this time; then the next client opens it again. */
+  readonly stoppedRetryMs?: number;
 }
 
 export interface ResolvedSettings extends Required<BrokerSettings> {
@@ -48,6 +55,7 @@ const DEFAULTS: ResolvedSettings = {
   retention: { ageMaxMs: 0, sizeMaxBytes: 0 },
   limits: {
     topicsMax: 10_000,
+    openTopicsMax: 1_000,
     partitionsMax: 1_000,
     producersPerTopicMax: 10_000,
     subscriptionsPerTopicMax: 1_000,
@@ -59,6 +67,8 @@ const DEFAULTS: ResolvedSettings = {
   },
   cursorSaveMs: 1_000,
   tidyMs: 60_000,
+  idleUnloadMs: 300_000,
+  stoppedRetryMs: 30_000,
 };
 
 export function resolveSettings(settings: BrokerSettings): ResolvedSettings {
@@ -77,5 +87,7 @@ export function resolveSettings(settings: BrokerSettings): ResolvedSettings {
     if (!(value >= 0)) throw new ConfigError(`${name} is ${value}; it must not be negative`);
   requireDuration("cursorSaveMs", resolved.cursorSaveMs, 1);
   requireDuration("tidyMs", resolved.tidyMs, 1);
+  requireDuration("idleUnloadMs", resolved.idleUnloadMs, 1);
+  requireDuration("stoppedRetryMs", resolved.stoppedRetryMs, 1);
   return resolved;
 }

@@ -1,5 +1,6 @@
 import { json } from "../http/answer.ts";
 import { HttpError } from "../http/http-error.ts";
+import { wholeWithin } from "../http/request.ts";
 import type { AdminRequest } from "../http/request.ts";
 import type { Route } from "../http/router.ts";
 import type { StoredEntry } from "../../storage/log/topic-log.ts";
@@ -12,6 +13,8 @@ import { subscriptionOf } from "./subscription-routes.ts";
 
 const INT_MAX = 2 ** 31 - 1;
 const TIME_MAX_MS = 8.64e15;
+/** Entries that are counted from either end of a topic, one by one. */
+const EXAMINE_MAX = 10_000;
 
 /** Single messages: by id, by place in a backlog, from either end; ids of the last and of a time. */
 export function messageRoutes(admin: BrokerAdmin): readonly Route[] {
@@ -44,11 +47,10 @@ export function messageRoutes(admin: BrokerAdmin): readonly Route[] {
         path: `${path}/examinemessage`,
         handle: async (request) => {
           const from = request.query("initialPosition") ?? "latest";
-          const place = Number(request.query("messagePosition") ?? "1");
+          const given = request.query("messagePosition") ?? "1";
+          const place = wholeWithin("messagePosition", given, 1, EXAMINE_MAX);
           if (from !== "earliest" && from !== "latest")
             throw new HttpError(400, "initialPosition must be earliest or latest");
-          if (!Number.isInteger(place) || place < 1 || place > INT_MAX)
-            throw new HttpError(400, "messagePosition must be a whole number from 1");
           return found(await broker.examine(topicOf(request), from, place));
         },
       },

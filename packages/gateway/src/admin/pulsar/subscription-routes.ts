@@ -21,8 +21,8 @@ const INT_MAX = 2 ** 31 - 1;
 /** Milliseconds since 1970 in a path; the year 275760 is where dates end. */
 const TIME_MAX_MS = 8.64e15;
 
-/** Does something with each part of the topic: itself, or all its partitions. */
-type PartWork = (topic: string, subscription: string, request: AdminRequest) => Promise<void>;
+/** Does something to a subscription, in all partitions of a partitioned topic. */
+type Work = (topic: string, subscription: string, request: AdminRequest) => Promise<void>;
 
 /** Subscriptions and what can be done to them. */
 export function subscriptionRoutes(admin: BrokerAdmin): readonly Route[] {
@@ -33,11 +33,10 @@ export function subscriptionRoutes(admin: BrokerAdmin): readonly Route[] {
       method: "POST",
       path: `${topicPath(domain)}/all_subscription/expireMessages/{seconds}`,
       handle: async (request) => {
-        const name = existingTopicOf(admin, domain, request);
+        const { full } = existingTopicOf(admin, domain, request);
         const olderThanMs = request.wholeParam("seconds", 1, INT_MAX) * 1000;
-        for (const part of partsOf(admin, name))
-          for (const subscription of await admin.broker.subscriptionsOf(part))
-            await admin.broker.expireMessages(part, subscription, olderThanMs);
+        for (const subscription of await admin.broker.subscriptionsOf(full))
+          await admin.broker.expireMessages(full, subscription, olderThanMs);
         return DONE;
       },
     },
@@ -52,9 +51,12 @@ function listAndLife(admin: BrokerAdmin, domain: Domain): readonly Route[] {
       method: "GET",
       path: `${topicPath(domain)}/subscriptions`,
       handle: async (request) => {
+        const name = existingTopicOf(admin, domain, request);
+        if (name.isPersistent) return json(await broker.subscriptionsOf(name.full));
         const names = new Set<string>();
-        for (const part of partsOf(admin, existingTopicOf(admin, domain, request)))
-          for (const name of await broker.subscriptionsOf(part)) names.add(name);
+        for (const part of partsOf(admin, name))
+          for (const { name: subscription } of (await broker.statsOf(part)).subscriptions)
+            names.add(subscription);
         return json([...names]);
       },
     },
@@ -65,7 +67,7 @@ function listAndLife(admin: BrokerAdmin, domain: Domain): readonly Route[] {
         if (domain === "non-persistent")
           throw new HttpError(400, "a non-persistent topic has no subscriptions without consumers");
         const start = startOf(request.json());
-        return eachPart(admin, domain, request, async (topic, subscription) => {
+        return onSubscription(admin, domain, request, async (topic, subscription) => {
           const existing = await broker.subscriptionsOf(topic);
           if (existing.includes(subscription))
             throw new HttpError(409, "Subscription already exists for topic");
@@ -77,7 +79,7 @@ function listAndLife(admin: BrokerAdmin, domain: Domain): readonly Route[] {
       method: "DELETE",
       path,
       handle: (request) =>
-        eachPart(admin, domain, request, (topic, subscription) =>
+        onSubscription(admin, domain, request, (topic, subscription) =>
           broker.deleteSubscription(topic, subscription, { force: request.flag("force") }),
         ),
     },
@@ -87,10 +89,10 @@ function listAndLife(admin: BrokerAdmin, domain: Domain): readonly Route[] {
 function moves(admin: BrokerAdmin, domain: Domain): readonly Route[] {
   const { broker } = admin;
   const path = `${topicPath(domain)}/subscription/{subscription}`;
-  const post = (tail: string, work: PartWork): Route => ({
+  const post = (tail: string, work: Work): Route => ({
     method: "POST",
     path: `${path}/${tail}`,
-    handle: (request) => eachPart(admin, domain, request, work),
+    handle: (request) => onSubscription(admin, domain, request, work),
   });
   return [
     {
@@ -100,7 +102,7 @@ function moves(admin: BrokerAdmin, domain: Domain): readonly Route[] {
         const name = existingTopicOf(admin, domain, request);
         requireUnpartitioned(admin, name, "skipping messages");
         const messages = request.wholeParam("messages", 0, INT_MAX);
-        return eachPart(admin, domain, request, (topic, subscription) =>
+        return onSubscription(admin, domain, request, (topic, subscription) =>
           broker.skip(topic, subscription, messages),
         );
       },
@@ -123,15 +125,14 @@ function moves(admin: BrokerAdmin, domain: Domain): readonly Route[] {
   ];
 }
 
-async function eachPart(
+async function onSubscription(
   admin: BrokerAdmin,
   domain: Domain,
   request: AdminRequest,
-  work: PartWork,
+  work: Work,
 ): Promise<Answer> {
-  const name = existingTopicOf(admin, domain, request);
-  const subscription = subscriptionOf(request);
-  for (const part of partsOf(admin, name)) await work(part, subscription, request);
+  const { full } = existingTopicOf(admin, domain, request);
+  await work(full, subscriptionOf(request), request);
   return DONE;
 }
 

@@ -122,8 +122,7 @@ function lifeRoutes(admin: BrokerAdmin, domain: Domain): readonly Route[] {
       method: "PUT",
       path: `${path}/unload`,
       handle: async (request) => {
-        const name = existingTopicOf(admin, domain, request);
-        for (const part of partsOf(admin, name)) await broker.unloadTopic(part);
+        await broker.unloadTopic(existingTopicOf(admin, domain, request).full);
         return DONE;
       },
     },

@@ -148,6 +148,10 @@ export class FileTopicLog implements TopicLog {
     return this.#segments.entryCountBetween(from, to);
   }
 
+  sizeBytesFrom(position: Position): number {
+    return this.#segments.sizeBytesFrom(position);
+  }
+
   async positionAtTime(atMs: number): Promise<Position> {
     this.#requireOpen();
     const segment = [...this.#segments].find(({ newestAtMs }) => newestAtMs >= atMs);

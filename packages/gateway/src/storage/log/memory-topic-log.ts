@@ -73,6 +73,10 @@ export class MemoryTopicLog implements TopicLog {
     return this.#segments.entryCountBetween(from, to);
   }
 
+  sizeBytesFrom(position: Position): number {
+    return this.#segments.sizeBytesFrom(position);
+  }
+
   positionAtTime(atMs: number): Promise<Position> {
     return settled(() => this.#positionAtTime(atMs));
   }

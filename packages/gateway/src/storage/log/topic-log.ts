@@ -52,6 +52,9 @@ export interface TopicLog {
   /** How many entries are kept at and after `from` and before `to`. */
   entryCountBetween(from: Position, to: Position): number;
 
+  /** Bytes of the entries at and after a position; an estimate within the segment of the position. */
+  sizeBytesFrom(position: Position): number;
+
   /** Of the first entry that was published at `atMs` or later; `end` if there is none. */
   positionAtTime(atMs: number): Promise<Position>;
 

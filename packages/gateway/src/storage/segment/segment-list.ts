@@ -93,6 +93,18 @@ export class SegmentList<S extends SegmentFacts> {
     return Math.max(0, this.#entryCountBefore(to) - this.#entryCountBefore(from));
   }
 
+  /** Bytes of the entries at and after a position; within its segment, in proportion to entries. */
+  sizeBytesFrom({ ledgerId, entryId }: Position): number {
+    let bytes = 0;
+    for (const segment of this.#segments) {
+      if (segment.ledgerId > ledgerId) bytes += segment.sizeBytes;
+      if (segment.ledgerId !== ledgerId || segment.entryCount === 0) continue;
+      const left = segment.entryCount - Math.max(0, entryId);
+      bytes += Math.ceil((segment.sizeBytes * Math.max(0, left)) / segment.entryCount);
+    }
+    return bytes;
+  }
+
   /** Whether the oldest segment has nothing at or after a position. The newest never goes. */
   isOldestBefore(position: Position): boolean {
     const { oldest, newest } = this;

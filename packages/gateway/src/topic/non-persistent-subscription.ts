@@ -4,28 +4,34 @@ import type { Delivery } from "../subscription/delivery.ts";
 import { RoundRobin } from "../subscription/round-robin.ts";
 import { chosen } from "../subscription/single-active-dispatcher.ts";
 import type { SubscriptionType } from "../subscription/subscription.ts";
-import type { ConsumerListener } from "./feed.ts";
+import { ConnectedConsumer } from "./connected-consumer.ts";
+import type { ConsumerListener } from "./connected-consumer.ts";
+import type { ConsumerStats, SubscriptionStats } from "./topic-stats.ts";
+import { Traffic } from "./traffic.ts";
 
-export interface LiveSubscriptionOptions {
+export interface NonPersistentSubscriptionOptions {
   readonly consumersMax: number;
   readonly partition: number | undefined;
+  readonly wallNow: () => number;
 }
 
 /**
  * A subscription of a topic that stores nothing: an entry goes to a consumer that has permits now,
  * or to nobody.
  */
-export class LiveSubscription {
-  readonly #options: LiveSubscriptionOptions;
+export class NonPersistentSubscription {
+  readonly #options: NonPersistentSubscriptionOptions;
   readonly #turns = new RoundRobin();
-  readonly #listeners = new Map<Consumer, ConsumerListener>();
+  readonly #connected = new Map<Consumer, ConnectedConsumer>();
+  readonly #out: Traffic;
   #type: SubscriptionType;
   #active: Consumer | undefined;
   #pending = new Map<Consumer, Delivery[]>();
 
-  constructor(type: SubscriptionType, options: LiveSubscriptionOptions) {
+  constructor(type: SubscriptionType, options: NonPersistentSubscriptionOptions) {
     this.#type = type;
     this.#options = options;
+    this.#out = new Traffic(options.wallNow());
   }
 
   get type(): SubscriptionType {
@@ -33,11 +39,11 @@ export class LiveSubscription {
   }
 
   get size(): number {
-    return this.#listeners.size;
+    return this.#connected.size;
   }
 
   has(consumer: Consumer): boolean {
-    return this.#listeners.has(consumer);
+    return this.#connected.has(consumer);
   }
 
   isActive(consumer: Consumer): boolean {
@@ -53,20 +59,21 @@ export class LiveSubscription {
     this.#turns.add(consumer);
     this.#choose();
     // After the others have been told: its handle says how it is.
-    this.#listeners.set(consumer, listener);
+    const connected = new ConnectedConsumer(consumer, listener, this.#options.wallNow());
+    this.#connected.set(consumer, connected);
   }
 
   leave(consumer: Consumer): void {
-    if (!this.#listeners.delete(consumer)) return;
+    if (!this.#connected.delete(consumer)) return;
     this.#turns.remove(consumer);
     this.#choose();
   }
 
   closeAll(why: RefusalError): void {
-    const all = [...this.#listeners];
-    this.#listeners.clear();
-    for (const [consumer] of all) this.#turns.remove(consumer);
-    for (const [, listener] of all) listener.onClosed(why);
+    const all = [...this.#connected.values()];
+    this.#connected.clear();
+    for (const { consumer } of all) this.#turns.remove(consumer);
+    for (const { listener } of all) listener.onClosed(why);
   }
 
   /** Answers whether somebody gets it, at the next `flush`. */
@@ -77,6 +84,7 @@ export class LiveSubscription {
     const pending = this.#pending.get(consumer);
     if (pending === undefined) this.#pending.set(consumer, [delivery]);
     else pending.push(delivery);
+    this.#out.add(delivery.messageCount, delivery.bytes.length);
     return true;
   }
 
@@ -84,14 +92,39 @@ export class LiveSubscription {
     const pending = this.#pending;
     this.#pending = new Map();
     for (const [consumer, deliveries] of pending)
-      this.#listeners.get(consumer)?.deliver(deliveries);
+      this.#connected.get(consumer)?.deliver(deliveries);
+  }
+
+  sample(nowMs: number): void {
+    this.#out.sample(nowMs);
+    for (const { out } of this.#connected.values()) out.sample(nowMs);
+  }
+
+  consumerStats(consumer: Consumer): ConsumerStats | undefined {
+    return this.#connected.get(consumer)?.stats(this.isActive(consumer));
+  }
+
+  stats(name: string): SubscriptionStats {
+    return {
+      name,
+      type: this.#type,
+      isDurable: false,
+      consumers: this.#turns.consumers.flatMap((consumer) => this.consumerStats(consumer) ?? []),
+      unackedMessages: 0,
+      backlogEntries: 0,
+      backlogBytes: 0,
+      delayedEntries: 0,
+      activeConsumer: this.#type === "shared" ? undefined : this.#active?.name,
+      out: this.#out.stats,
+    };
   }
 
   #choose(): void {
     const was = this.#active;
     this.#active = chosen(this.#turns.consumers, this.#options.partition);
     if (this.#active === was || this.#type === "shared") return;
-    if (was !== undefined) this.#listeners.get(was)?.onActiveChange(false);
-    if (this.#active !== undefined) this.#listeners.get(this.#active)?.onActiveChange(true);
+    if (was !== undefined) this.#connected.get(was)?.listener.onActiveChange(false);
+    if (this.#active !== undefined)
+      this.#connected.get(this.#active)?.listener.onActiveChange(true);
   }
 }

@@ -1,15 +1,16 @@
 import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Consumer } from "../subscription/consumer.ts";
 import type { ConsumerHandle } from "./consumer-handle.ts";
-import type { LiveSubscription } from "./live-subscription.ts";
+import type { NonPersistentSubscription } from "./non-persistent-subscription.ts";
+import type { ConsumerStats } from "./topic-stats.ts";
 
 /** One consumer of a topic that stores nothing: nothing can be acknowledged or delivered again. */
-export class LiveSubscriber implements ConsumerHandle {
-  readonly #subscription: LiveSubscription;
+export class NonPersistentConsumer implements ConsumerHandle {
+  readonly #subscription: NonPersistentSubscription;
   readonly #consumer: Consumer;
   readonly #leave: () => void;
 
-  constructor(subscription: LiveSubscription, consumer: Consumer, leave: () => void) {
+  constructor(subscription: NonPersistentSubscription, consumer: Consumer, leave: () => void) {
     this.#subscription = subscription;
     this.#consumer = consumer;
     this.#leave = leave;
@@ -62,6 +63,10 @@ export class LiveSubscriber implements ConsumerHandle {
 
   markDeletePosition(): undefined {
     return undefined;
+  }
+
+  stats(): ConsumerStats | undefined {
+    return this.#subscription.consumerStats(this.#consumer);
   }
 
   unsubscribe(): Promise<void> {

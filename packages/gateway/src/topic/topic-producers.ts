@@ -1,31 +1,34 @@
+import type { Clock } from "@sluice/core";
 import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Position } from "../storage/position.ts";
 import type { NameMaker } from "./name-maker.ts";
 import type { ProducerRequest, Publication } from "./producer-handle.ts";
 import { Producer } from "./producer.ts";
+import type { ProducerStats } from "./topic-stats.ts";
 
-export interface ProducersOptions {
-  /** How often somebody was alone by right so far. */
+export interface TopicProducersOptions {
+  /** Incremented each time a producer gains exclusive access. */
   readonly topicEpoch: bigint;
   /** Resolves once it is durable; rejects with a `RefusalError`. */
   readonly saveTopicEpoch: (topicEpoch: bigint) => Promise<void>;
-  readonly publish: (publication: Publication) => Promise<Position>;
+  readonly publish: (producer: Producer, publication: Publication) => Promise<Position>;
+  readonly wallClock: Clock;
   readonly producersMax: number;
 }
 
 /**
- * Who publishes to a topic: any number, or one that is alone by right. Each that is alone has an
- * epoch of its own, so that one that was away hears that another was alone meanwhile.
+ * The producers of a topic: any number of shared ones, or one exclusive. Each exclusive producer has
+ * an epoch, so that one that was disconnected learns that another was exclusive meanwhile.
  */
-export class Producers {
+export class TopicProducers {
   readonly #names: NameMaker;
-  readonly #options: ProducersOptions;
+  readonly #options: TopicProducersOptions;
   readonly #byName = new Map<string, Producer>();
   #waiting: Producer[] = [];
-  #alone: Producer | undefined;
+  #exclusive: Producer | undefined;
   #topicEpoch: bigint;
 
-  constructor(names: NameMaker, options: ProducersOptions) {
+  constructor(names: NameMaker, options: TopicProducersOptions) {
     this.#names = names;
     this.#options = options;
     this.#topicEpoch = options.topicEpoch;
@@ -40,16 +43,25 @@ export class Producers {
     const name = request.producerName ?? this.#names.next();
     this.#replaceOwn(name, request);
     const isFree = this.#admitOrCallNext(request);
-    const producer = new Producer(this, name, request);
+    const nowMs = this.#options.wallClock.now();
+    const producer = new Producer(this, request, { name, nowMs });
     this.#byName.set(name, producer);
     if (request.accessMode === "shared") producer.start();
     else if (!isFree) this.#waiting.push(producer);
-    else if (!(await this.#giveAlone(producer))) throw fenced();
+    else if (!(await this.#makeExclusive(producer))) throw fenced();
     return producer;
   }
 
-  publish(publication: Publication): Promise<Position> {
-    return this.#options.publish(publication);
+  publish(producer: Producer, publication: Publication): Promise<Position> {
+    return this.#options.publish(producer, publication);
+  }
+
+  sample(nowMs: number): void {
+    for (const producer of this.#byName.values()) producer.in.sample(nowMs);
+  }
+
+  stats(): readonly ProducerStats[] {
+    return [...this.#byName.values()].map((producer) => producer.stats());
   }
 
   leave(producer: Producer): void {
@@ -62,7 +74,7 @@ export class Producers {
     const all = [...this.#byName.values()];
     this.#byName.clear();
     this.#waiting = [];
-    this.#alone = undefined;
+    this.#exclusive = undefined;
     for (const producer of all) producer.end(why);
   }
 
@@ -90,7 +102,7 @@ export class Producers {
     if (this.#byName.size >= this.#options.producersMax)
       throw new RefusalError("ProducerBusy", "the topic has too many producers");
     if (accessMode === "shared") {
-      if (this.#alone === undefined && this.#waiting.length === 0) return true;
+      if (this.#exclusive === undefined && this.#waiting.length === 0) return true;
       throw new RefusalError("ProducerBusy", "the topic has an exclusive producer");
     }
     const isFree = this.#byName.size === 0;
@@ -104,9 +116,9 @@ export class Producers {
   }
 
   /** Answers false if it was closed meanwhile. */
-  async #giveAlone(producer: Producer): Promise<boolean> {
-    this.#alone = producer;
-    // Who comes back with the newest epoch keeps it. An epoch from the future is nobody's.
+  async #makeExclusive(producer: Producer): Promise<boolean> {
+    this.#exclusive = producer;
+    // A producer that returns with the newest epoch keeps it. An epoch that was never given is ignored.
     const isBack = producer.request.topicEpoch === this.#topicEpoch;
     if (!isBack) this.#topicEpoch++;
     const topicEpoch = this.#topicEpoch;
@@ -129,14 +141,14 @@ export class Producers {
   }
 
   async #call(next: Producer): Promise<void> {
-    const isGiven = await this.#giveAlone(next);
+    const isGiven = await this.#makeExclusive(next);
     if (isGiven && next.topicEpoch !== undefined) next.request.onReady(next.topicEpoch);
   }
 
   #remove(producer: Producer): void {
     if (this.#byName.get(producer.name) === producer) this.#byName.delete(producer.name);
     this.#waiting = this.#waiting.filter((other) => other !== producer);
-    if (this.#alone === producer) this.#alone = undefined;
+    if (this.#exclusive === producer) this.#exclusive = undefined;
   }
 }
 

@@ -3,16 +3,17 @@ import { expect, test } from "vitest";
 import { RefusalError } from "../refusal/refusal-error.ts";
 import { NameMaker } from "./name-maker.ts";
 import type { AccessMode, ProducerHandle, ProducerRequest } from "./producer-handle.ts";
-import { Producers } from "./producers.ts";
+import { TopicProducers } from "./topic-producers.ts";
 
 /** Producers of one topic, and what they heard. */
 class Scene {
   readonly heard: string[] = [];
   readonly saved: bigint[] = [];
-  readonly producers = new Producers(new NameMaker(new SeededRandom(1)), {
+  readonly producers = new TopicProducers(new NameMaker(new SeededRandom(1)), {
     topicEpoch: 0n,
     saveTopicEpoch: (epoch) => this.#save(epoch),
     publish: () => Promise.resolve({ ledgerId: 0, entryId: 0 }),
+    wallClock: { now: () => 0 },
     producersMax: 4,
   });
   isBroken = false;

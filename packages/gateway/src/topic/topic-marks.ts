@@ -1,7 +1,11 @@
 import { StorageError } from "../storage/storage-error.ts";
 
-/** Kept among the cursors. No subscription has this name: theirs have no control characters. */
+/** Kept among the cursors. No subscription has these names: theirs have no control characters. */
 export const TOPIC_EPOCH_NAME = "\u0000topic-epoch";
+export const TERMINATED_NAME = "\u0000terminated";
+
+/** The mark says it all by being there; a cursor store keeps no empty value. */
+export const TERMINATED_MARK: Uint8Array = new Uint8Array([1]);
 
 const EPOCH_BYTES = 8;
 

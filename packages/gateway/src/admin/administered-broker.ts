@@ -1,0 +1,13 @@
+import type { BrokerAdministration } from "../broker/administration.ts";
+import type { PolicyBook } from "../policy/policy-book.ts";
+import type { RoleTokens } from "./http/guard.ts";
+
+/** What a broker hands to its administration. */
+export interface AdministeredBroker {
+  readonly broker: BrokerAdministration;
+  readonly policies: PolicyBook;
+  /** Undefined if the broker asks its clients for no token. */
+  readonly roles: RoleTokens | undefined;
+  readonly autoCreateTopics: boolean;
+  readonly partitionsMax: number;
+}

@@ -1,0 +1,257 @@
+import { comparePositions } from "../storage/position.ts";
+import type { Position } from "../storage/position.ts";
+import { StorageError } from "../storage/storage-error.ts";
+import type { TopicLog } from "../storage/log/topic-log.ts";
+import type { RefusalError } from "../refusal/refusal-error.ts";
+import type { Consumer } from "../subscription/consumer.ts";
+import type { Ack } from "../subscription/delivery.ts";
+import type { ActiveChange, ReadRequest } from "../subscription/dispatcher.ts";
+import type { Subscription, SubscriptionType } from "../subscription/subscription.ts";
+import { ConnectedConsumer } from "./connected-consumer.ts";
+import type { ConsumerListener } from "./connected-consumer.ts";
+import type { ConsumerStats, SubscriptionStats } from "./topic-stats.ts";
+import { Traffic } from "./traffic.ts";
+
+/** Reads after which the other work of the process gets a turn of the event loop. */
+const READS_PER_TURN = 8;
+
+/** Entries that are walked through at once when a backlog is skipped or counted. */
+const STEPS_PER_TURN = 1_000;
+
+export interface PersistentSubscriptionOptions {
+  readonly name: string;
+  readonly isDurable: boolean;
+  readonly nextTurn: () => Promise<void>;
+  readonly wallNow: () => number;
+  /** The cursor may have moved. */
+  readonly onAcked: () => void;
+  /** A consumer has reached its limit of unacknowledged messages. */
+  readonly onConsumerBlocked: (consumer: Consumer) => void;
+  /** The log could not be read. */
+  readonly onFailed: (error: unknown) => void;
+}
+
+/**
+ * One subscription of a persistent topic: reads what its dispatcher asks for from the log and hands
+ * the entries to the consumers. At most one read is open at a time. Entries are delivered in a turn
+ * of their own, never during a call of a consumer.
+ */
+export class PersistentSubscription {
+  readonly name: string;
+  readonly isDurable: boolean;
+  readonly state: Subscription;
+  readonly out: Traffic;
+  readonly #log: TopicLog;
+  readonly #options: PersistentSubscriptionOptions;
+  readonly #connected = new Map<Consumer, ConnectedConsumer>();
+  #isRunning = false;
+  #isTerminated = false;
+  /** A request that was not answered, because the process has too many open files. */
+  #unanswered: ReadRequest | undefined;
+
+  constructor(log: TopicLog, state: Subscription, options: PersistentSubscriptionOptions) {
+    this.#log = log;
+    this.state = state;
+    this.#options = options;
+    this.name = options.name;
+    this.isDurable = options.isDurable;
+    this.out = new Traffic(options.wallNow());
+  }
+
+  /** Consumers. */
+  get size(): number {
+    return this.#connected.size;
+  }
+
+  has(consumer: Consumer): boolean {
+    return this.#connected.has(consumer);
+  }
+
+  /** Throws a `RefusalError` if there is no room. */
+  join(consumer: Consumer, type: SubscriptionType, listener: ConsumerListener): void {
+    // The new consumer is not told whether it is active: its handle says so.
+    this.#tell(this.state.join(consumer, type));
+    const connected = new ConnectedConsumer(consumer, listener, this.#options.wallNow());
+    this.#connected.set(consumer, connected);
+    // A terminated topic may have nothing left for it.
+    if (this.#isTerminated) this.wake();
+  }
+
+  leave(consumer: Consumer): void {
+    if (!this.#connected.delete(consumer)) return;
+    this.#tell(this.state.leave(consumer));
+    this.wake();
+  }
+
+  /** Closes all consumers and tells them why. */
+  closeAll(why: RefusalError): void {
+    const all = [...this.#connected.values()];
+    this.#connected.clear();
+    for (const { consumer } of all) this.state.leave(consumer);
+    for (const { listener } of all) listener.onClosed(why);
+  }
+
+  acknowledge(acks: readonly Ack[]): void {
+    this.state.acknowledge(acks);
+    this.#onAcked();
+  }
+
+  acknowledgeUpTo(ack: Ack): void {
+    this.state.acknowledgeUpTo(ack);
+    this.#onAcked();
+  }
+
+  /** Takes everything before a position for acknowledged, whatever the type of the subscription. */
+  skipTo(position: Position): void {
+    if (comparePositions(position, this.state.cursor.ackedBefore) <= 0) return;
+    this.state.skipTo(position);
+    this.#onAcked();
+  }
+
+  /** Takes the first entries of the backlog for acknowledged. */
+  async skip(entries: number): Promise<void> {
+    let left = entries;
+    for await (const positions of this.#backlog()) {
+      const skipped = positions.slice(0, left);
+      this.acknowledge(skipped.map((position) => ({ position })));
+      left -= skipped.length;
+      if (left <= 0) return;
+    }
+  }
+
+  /** The position of an entry of the backlog; the first has place 1. */
+  async placeInBacklog(place: number): Promise<Position | undefined> {
+    let before = 0;
+    for await (const positions of this.#backlog()) {
+      const found = positions[place - 1 - before];
+      if (found !== undefined) return found;
+      before += positions.length;
+    }
+    return undefined;
+  }
+
+  /** Nothing will be appended: consumers that have everything are told. */
+  terminate(): void {
+    this.#isTerminated = true;
+    this.wake();
+  }
+
+  /** Something has changed: entries, permits, consumers. */
+  wake(): void {
+    if (this.#isRunning || this.#connected.size === 0) return;
+    this.#isRunning = true;
+    this.#run().catch((error: unknown) => {
+      this.#isRunning = false;
+      // The next call of `wake` reads again.
+      if (error instanceof StorageError && error.kind === "full") return;
+      this.#options.onFailed(error);
+    });
+  }
+
+  sample(nowMs: number): void {
+    this.out.sample(nowMs);
+    for (const { out } of this.#connected.values()) out.sample(nowMs);
+  }
+
+  consumerStats(consumer: Consumer): ConsumerStats | undefined {
+    return this.#connected.get(consumer)?.stats(this.state.isActive(consumer));
+  }
+
+  stats(): SubscriptionStats {
+    const { cursor, type, consumers, delayedEntries } = this.state;
+    const kept = this.#log.entryCountBetween(cursor.ackedBefore, this.#log.end);
+    const backlogEntries = Math.max(0, kept - cursor.ackedBeyond);
+    const active = consumers.find((consumer) => this.state.isActive(consumer));
+    return {
+      name: this.name,
+      type,
+      isDurable: this.isDurable,
+      consumers: consumers.flatMap((consumer) => this.consumerStats(consumer) ?? []),
+      unackedMessages: consumers.reduce((messages, { unacked }) => messages + unacked, 0),
+      backlogEntries,
+      backlogBytes: backlogEntries === 0 ? 0 : this.#log.sizeBytesFrom(cursor.ackedBefore),
+      delayedEntries,
+      activeConsumer: type === "shared" ? undefined : active?.name,
+      out: this.out.stats,
+    };
+  }
+
+  /** Positions that are not acknowledged, in order, as of now; some at a time. */
+  async *#backlog(): AsyncGenerator<readonly Position[]> {
+    const { end } = this.#log;
+    const { ackedBefore } = this.state.cursor;
+    let next = this.#log.next({ ...ackedBefore, entryId: ackedBefore.entryId - 1 });
+    while (comparePositions(next, end) < 0) {
+      const positions: Position[] = [];
+      for (let step = 0; step < STEPS_PER_TURN && comparePositions(next, end) < 0; step++) {
+        if (!this.state.cursor.isAcked(next)) positions.push(next);
+        next = this.#log.next(next);
+      }
+      yield positions;
+      await this.#options.nextTurn();
+    }
+  }
+
+  async #run(): Promise<void> {
+    // The caller of `wake` may still be at work.
+    await Promise.resolve();
+    for (let reads = 1; ; reads++) {
+      this.#deliver();
+      const request = this.#unanswered ?? this.state.wanted();
+      if (request === undefined) break;
+      this.#unanswered = request;
+      const hasEntry = this.#hasEntryFrom(request.from);
+      const entries = hasEntry ? await this.#log.read(request.from, request.bounds) : [];
+      this.#unanswered = undefined;
+      this.state.onRead(request, entries);
+      // Everything else that is wanted is even further on.
+      if (!hasEntry) break;
+      if (reads % READS_PER_TURN === 0) await this.#options.nextTurn();
+    }
+    this.#isRunning = false;
+    if (this.#isTerminated) this.#tellEnd();
+  }
+
+  /** Until nothing more can be given: a consumer may ask for more while it is given something. */
+  #deliver(): void {
+    for (;;) {
+      const dispatches = this.state.dispatch();
+      if (dispatches.length === 0) return;
+      for (const { consumer, deliveries } of dispatches) {
+        // A consumer that another's listener has just closed gets nothing.
+        const connected = this.#connected.get(consumer);
+        if (connected === undefined) continue;
+        connected.deliver(deliveries);
+        if (connected.hasJustBlocked()) this.#options.onConsumerBlocked(consumer);
+      }
+      for (const { deliveries } of dispatches) this.#count(deliveries);
+    }
+  }
+
+  #count(
+    deliveries: readonly { readonly messageCount: number; readonly bytes: Uint8Array }[],
+  ): void {
+    for (const { messageCount, bytes } of deliveries) this.out.add(messageCount, bytes.length);
+  }
+
+  #tellEnd(): void {
+    const { last } = this.#log;
+    if (last !== undefined && !this.state.hasDelivered(last)) return;
+    for (const connected of this.#connected.values()) connected.reachEnd();
+  }
+
+  #hasEntryFrom(position: Position): boolean {
+    const { last } = this.#log;
+    return last !== undefined && comparePositions(last, position) >= 0;
+  }
+
+  #tell(changes: readonly ActiveChange[]): void {
+    for (const { consumer, isActive } of changes)
+      this.#connected.get(consumer)?.listener.onActiveChange(isActive);
+  }
+
+  #onAcked(): void {
+    this.#options.onAcked();
+    this.wake();
+  }
+}
