@@ -15,6 +15,7 @@ import type { AdministeredBroker } from "./admin/administered-broker.ts";
 import { CLUSTER } from "./admin/cluster.ts";
 import { Broker } from "./broker/broker.ts";
 import { PolicyBook } from "./policy/policy-book.ts";
+import { resolveSettings } from "./topic/settings.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
 import { SchemaRegistry } from "./schema/schema-registry.ts";
 import { connectionLimits } from "./server/connection-limits.ts";
@@ -173,8 +174,7 @@ export async function startBroker(
       authenticate: (token) => authenticator.authenticate(token),
       mayAdminister: () => true,
     },
-    autoCreateTopics: broker.settings.autoCreateTopics,
-    partitionsMax: broker.settings.limits.partitionsMax,
+    settings: resolveSettings(options.broker ?? {}),
   };
   return new Running({ door, server, broker }, urls, administered);
 }
@@ -242,7 +242,7 @@ async function openBroker(
   const store = await openStore(data);
   try {
     const policies = await PolicyBook.open(store.documents, CLUSTER);
-    return { broker: new Broker({ store, ...world }, settings), policies };
+    return { broker: new Broker({ store, policies, ...world }, settings), policies };
   } catch (error) {
     await store.close();
     throw error;

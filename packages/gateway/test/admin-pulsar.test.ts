@@ -21,7 +21,10 @@ async function sceneWithMessages(count: number): Promise<AdminScene> {
 describe("lookup", () => {
   test("a client is sent to the broker, with the field that the C++ client reads unseen", async () => {
     const { call, url } = await adminScene();
-    const { status, json, headers } = await call("GET", "/lookup/v2/topic/persistent/public/default/t");
+    const { status, json, headers } = await call(
+      "GET",
+      "/lookup/v2/topic/persistent/public/default/t",
+    );
     expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
     expect(json).toMatchObject({
       brokerUrl: expect.stringMatching(/^pulsar:\/\/127\.0\.0\.1:\d+$/) as string,
@@ -61,7 +64,11 @@ describe("topics", () => {
   test("are created once, listed, and deleted with their policies", async () => {
     const { call } = await adminScene();
     const created = await call("PUT", T, {});
-    expect([created.status, created.text, created.headers.get("content-type")]).toEqual([204, "", null]);
+    expect([created.status, created.text, created.headers.get("content-type")]).toEqual([
+      204,
+      "",
+      null,
+    ]);
     expect((await call("PUT", T)).json).toEqual({ reason: "This topic already exists" });
     expect((await call("GET", "/admin/v2/persistent/public/default")).json).toEqual([
       "persistent://public/default/t",
@@ -77,7 +84,10 @@ describe("topics", () => {
   test("of a namespace that does not exist are not created", async () => {
     const { call } = await adminScene();
     const path = "/admin/v2/persistent/no/where/t";
-    expect(await call("PUT", path)).toMatchObject({ status: 404, json: { reason: "Namespace not found" } });
+    expect(await call("PUT", path)).toMatchObject({
+      status: 404,
+      json: { reason: "Namespace not found" },
+    });
     expect((await call("PUT", `${path}/partitions`, 2)).status).toBe(404);
   });
 
@@ -91,7 +101,11 @@ describe("topics", () => {
 
   test.each([
     ["a number", 3, "application/json"],
-    ["metadata", { partitions: 3, properties: null }, "application/vnd.partitioned-topic-metadata+json"],
+    [
+      "metadata",
+      { partitions: 3, properties: null },
+      "application/vnd.partitioned-topic-metadata+json",
+    ],
     ["a number as a string", '"3"', "application/json"],
   ])("have partitions that are given as %s", async (_, body, type) => {
     const { call } = await adminScene();
@@ -128,7 +142,9 @@ describe("topics", () => {
     expect([status, json]).toMatchObject([200, { entryId: 1, partitionIndex: -1 }]);
     const client = await connect();
     await expect(client.createProducer({ topic: "t" })).rejects.toThrow(/terminated/i);
-    expect((await call("POST", "/admin/v2/non-persistent/public/default/n/terminate")).status).toBe(405);
+    expect((await call("POST", "/admin/v2/non-persistent/public/default/n/terminate")).status).toBe(
+      405,
+    );
   });
 
   test("that are unloaded go on with what they had", async () => {
@@ -147,10 +163,13 @@ describe("subscriptions", () => {
       const { subscriptions } = json as { subscriptions: Record<string, { msgBacklog: number }> };
       return Object.fromEntries(Object.entries(subscriptions).map(([k, v]) => [k, v.msgBacklog]));
     };
-    const latest = '{"ledgerId":9223372036854775807,"entryId":9223372036854775807,"partitionIndex":-1}';
+    const latest =
+      '{"ledgerId":9223372036854775807,"entryId":9223372036854775807,"partitionIndex":-1}';
     expect((await call("PUT", `${T}/subscription/late`, latest)).status).toBe(204);
     expect((await call("PUT", `${T}/subscription/late`, latest)).status).toBe(409);
-    expect((await call("PUT", `${T}/subscription/early`, { ledgerId: -1, entryId: -1 })).status).toBe(204);
+    expect(
+      (await call("PUT", `${T}/subscription/early`, { ledgerId: -1, entryId: -1 })).status,
+    ).toBe(204);
     expect((await call("PUT", `${T}/subscription/none`)).status).toBe(204);
     expect(await backlog()).toEqual({ s: 5, late: 0, early: 5, none: 0 });
 
@@ -220,7 +239,9 @@ describe("messages", () => {
       compression: "lz4",
       batching: { messagesMax: 2 },
     });
-    await Promise.all(["one", "two"].map((text) => producer.send({ data: Buffer.from(text.repeat(50)) })));
+    await Promise.all(
+      ["one", "two"].map((text) => producer.send({ data: Buffer.from(text.repeat(50)) })),
+    );
     const { text, headers } = await call("GET", `${T}/ledger/0/entry/0`);
     expect(headers.get("x-pulsar-num-batch-message")).toBe("2");
     expect(headers.get("x-pulsar-compression")).toBe("LZ4");
@@ -297,10 +318,19 @@ describe("policies", () => {
     const age = "backlogQuota?backlogQuotaType=message_age";
     const other = { limitTime: 60, policy: "producer_exception" };
     expect((await call("POST", `${N}/${age}`, other)).status).toBe(412);
-    expect((await call("POST", `${N}/${age}`, { ...other, policy: quota.policy })).status).toBe(204);
+    expect((await call("POST", `${N}/${age}`, { ...other, policy: quota.policy })).status).toBe(
+      204,
+    );
     expect((await call("DELETE", `${N}/backlogQuota`)).status).toBe(204);
-    expect(Object.keys((await call("GET", `${N}/backlogQuotaMap`)).json as object)).toEqual(["message_age"]);
-    for (const wrong of [{ limit: 1 }, { limit: "x", policy: quota.policy }, { policy: quota.policy }, 7])
+    expect(Object.keys((await call("GET", `${N}/backlogQuotaMap`)).json as object)).toEqual([
+      "message_age",
+    ]);
+    for (const wrong of [
+      { limit: 1 },
+      { limit: "x", policy: quota.policy },
+      { policy: quota.policy },
+      7,
+    ])
       expect([400, 412]).toContain((await call("POST", `${N}/backlogQuota`, wrong)).status);
   });
 
@@ -331,7 +361,9 @@ describe("policies", () => {
     const { call } = await adminScene();
     await call("PUT", `${T}/partitions`, 1);
     expect((await call("POST", `${T}-partition-0/messageTTL?messageTTL=5`)).status).toBe(412);
-    expect((await call("GET", "/admin/v2/persistent/public/default/no/messageTTL")).status).toBe(404);
+    expect((await call("GET", "/admin/v2/persistent/public/default/no/messageTTL")).status).toBe(
+      404,
+    );
   });
 });
 
@@ -347,7 +379,9 @@ describe("tenants, namespaces and permissions", () => {
     expect((await call("PUT", ns, "null")).status).toBe(204);
     expect((await call("PUT", ns, { bundles: { numBundles: 4 } })).status).toBe(409);
     expect((await call("GET", "/admin/v2/namespaces/shop")).json).toEqual(["shop/eu"]);
-    expect((await call("GET", "/admin/v2/namespaces/none")).json).toEqual({ reason: "Tenant not found" });
+    expect((await call("GET", "/admin/v2/namespaces/none")).json).toEqual({
+      reason: "Tenant not found",
+    });
     expect((await call("DELETE", "/admin/v2/tenants/shop")).status).toBe(409);
 
     expect((await call("POST", `${ns}/permissions/app`, ["produce"])).status).toBe(204);
@@ -359,7 +393,9 @@ describe("tenants, namespaces and permissions", () => {
     expect((await call("DELETE", `${ns}/permissions/app`)).status).toBe(204);
 
     await call("PUT", "/admin/v2/persistent/shop/eu/t");
-    expect((await call("DELETE", ns)).json).toEqual({ reason: "Cannot delete non empty namespace" });
+    expect((await call("DELETE", ns)).json).toEqual({
+      reason: "Cannot delete non empty namespace",
+    });
     expect((await call("DELETE", `${ns}?force=true`)).status).toBe(204);
     expect((await call("DELETE", "/admin/v2/tenants/shop")).status).toBe(204);
     expect((await call("GET", "/admin/v2/tenants")).json).toEqual(["public"]);

@@ -25,6 +25,7 @@ export type {
 export {
   decodeBrokerEntryMetadata,
   decodeMetadata,
+  deliverAtMsOf,
   encodeBrokerEntryHead,
   encodeEntry,
   isIntact,

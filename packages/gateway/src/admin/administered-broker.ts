@@ -1,5 +1,6 @@
 import type { BrokerAdministration } from "../broker/administration.ts";
 import type { PolicyBook } from "../policy/policy-book.ts";
+import type { ResolvedSettings } from "../topic/settings.ts";
 import type { RoleTokens } from "./http/guard.ts";
 
 /** What a broker hands to its administration. */
@@ -8,6 +9,5 @@ export interface AdministeredBroker {
   readonly policies: PolicyBook;
   /** Undefined if the broker asks its clients for no token. */
   readonly roles: RoleTokens | undefined;
-  readonly autoCreateTopics: boolean;
-  readonly partitionsMax: number;
+  readonly settings: ResolvedSettings;
 }

@@ -34,24 +34,21 @@ class Client {
     const opened = await this.#scene.producer("t").catch(() => undefined);
     if (opened === undefined) return;
     this.#handle = opened.handle;
-    for (const [number, sizeBytes] of this.#unanswered) this.#publish(number, sizeBytes);
+    for (const [number, sizeBytes] of this.#unanswered) void this.#publish(number, sizeBytes);
   }
 
   send(sizeBytes: number): void {
     const number = this.#sent++;
     this.#unanswered.set(number, sizeBytes);
-    this.#publish(number, sizeBytes);
+    void this.#publish(number, sizeBytes);
   }
 
-  #publish(number: number, sizeBytes: number): void {
-    const parts = [Buffer.alloc(sizeBytes)];
-    this.#handle?.publish({ parts, messageCount: 1 }).then(
-      (position) => {
-        this.stored.push({ number, position });
-        this.#unanswered.delete(number);
-      },
-      () => undefined,
-    );
+  async #publish(number: number, sizeBytes: number): Promise<void> {
+    const publication = { parts: [Buffer.alloc(sizeBytes)], messageCount: 1 };
+    const position = await this.#handle?.publish(publication).catch(() => undefined);
+    if (position === undefined) return;
+    this.stored.push({ number, position });
+    this.#unanswered.delete(number);
   }
 }
 

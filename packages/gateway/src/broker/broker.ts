@@ -1,6 +1,7 @@
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
 import type { BrokerObserver } from "../observe/broker-event.ts";
+import type { TopicPolicies } from "../policy/topic-policy.ts";
 import type { StoredEntry } from "../storage/log/topic-log.ts";
 import type { Position } from "../storage/position.ts";
 import type { BrokerStore } from "../storage/store/broker-store.ts";
@@ -32,7 +33,13 @@ export interface BrokerDependencies {
   readonly nextTurn: () => Promise<void>;
   /** Told what an operator should know; nothing if absent. */
   readonly observe?: BrokerObserver | undefined;
+  /** Message TTL and backlog quota of each topic; none if absent. */
+  readonly policies?: TopicPolicies | undefined;
 }
+
+const NO_POLICIES: TopicPolicies = {
+  of: () => ({ messageTtlMs: undefined, backlogQuota: undefined }),
+};
 
 /**
  * All topics of one process. Whatever is refused rejects with a `RefusalError`, which says what to
@@ -42,21 +49,22 @@ export class Broker implements BrokerAdministration {
   readonly #store: BrokerStore;
   readonly #timer: Timer;
   readonly #wallClock: Clock;
-  readonly settings: ResolvedSettings;
+  readonly #settings: ResolvedSettings;
   readonly #topics: Topics;
   /** Changes of the number of partitions. */
   readonly #turns = new Turns();
   readonly #closing = new AbortController();
-  readonly #tidying: Promise<void>;
+  readonly #repeating: Promise<unknown>;
   #closed: Promise<void> | undefined;
 
   /** The store is the broker's from now on. */
   constructor(dependencies: BrokerDependencies, settings: BrokerSettings = {}) {
-    const { store, timer, wallClock, random, nextTurn, observe = () => undefined } = dependencies;
+    const { store, timer, wallClock, random, nextTurn } = dependencies;
+    const { observe = () => undefined, policies = NO_POLICIES } = dependencies;
     this.#store = store;
     this.#timer = timer;
     this.#wallClock = wallClock;
-    this.settings = resolveSettings(settings);
+    this.#settings = resolveSettings(settings);
     const names = new NameMaker(random);
     const surroundings: TopicSurroundings = {
       timer,
@@ -64,10 +72,14 @@ export class Broker implements BrokerAdministration {
       nextTurn,
       names,
       observe,
-      settings: this.settings,
+      policies,
+      settings: this.#settings,
     };
     this.#topics = new Topics(store, surroundings);
-    this.#tidying = this.#tidyNowAndThen();
+    this.#repeating = Promise.all([
+      this.#repeat(this.#settings.tidyMs, () => this.#topics.tidy()),
+      this.#repeat(this.#settings.quotaCheckMs, () => this.#topics.check()),
+    ]);
   }
 
   async openProducer(request: ProducerRequest): Promise<ProducerHandle> {
@@ -114,7 +126,7 @@ export class Broker implements BrokerAdministration {
   /** Resolves once it is durable. */
   async createPartitionedTopic(topic: string, count: number): Promise<void> {
     const name = this.#whole(topic);
-    requireWhole("partitions", count, 1, this.settings.limits.partitionsMax);
+    requireWhole("partitions", count, 1, this.#settings.limits.partitionsMax);
     await this.#turns.run(async () => {
       if (this.hasTopic(topic)) throw exists(name);
       this.#requireRoom(count);
@@ -125,7 +137,7 @@ export class Broker implements BrokerAdministration {
 
   async growPartitions(topic: string, count: number): Promise<void> {
     const name = this.#whole(topic);
-    requireWhole("partitions", count, 1, this.settings.limits.partitionsMax);
+    requireWhole("partitions", count, 1, this.#settings.limits.partitionsMax);
     await this.#turns.run(async () => {
       const former = this.partitionsOf(topic);
       if (former === 0)
@@ -241,7 +253,7 @@ export class Broker implements BrokerAdministration {
 
   async #close(): Promise<void> {
     this.#closing.abort();
-    await this.#tidying;
+    await this.#repeating;
     try {
       await this.#topics.close();
     } finally {
@@ -317,20 +329,20 @@ export class Broker implements BrokerAdministration {
   }
 
   #requireRoom(more: number): void {
-    const { topicsMax } = this.settings.limits;
+    const { topicsMax } = this.#settings.limits;
     if (this.#topics.index.size + more > topicsMax)
       throw new RefusalError("NotAllowedError", `there may be ${topicsMax} topics and partitions`);
   }
 
-  async #tidyNowAndThen(): Promise<void> {
+  async #repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
-        await this.#timer.sleep(this.settings.tidyMs, signal);
+        await this.#timer.sleep(everyMs, signal);
       } catch {
         return;
       }
-      await this.#topics.tidy();
+      await work();
     }
   }
 }

@@ -6,9 +6,12 @@ import { orRefusal, refusalOf } from "../topic/refusal.ts";
 import { parseTopicName } from "../topic/topic-name.ts";
 import type { TopicName } from "../topic/topic-name.ts";
 import type { TopicStats } from "../topic/topic-stats.ts";
-import type { Topic, TopicSurroundings } from "../topic/topic.ts";
+import type { Stop, Topic, TopicSurroundings } from "../topic/topic.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
 import { TopicIndex } from "./topic-index.ts";
+
+/** Topics that are looked after at once, before other work gets a turn of the event loop. */
+const TOPICS_PER_TURN = 100;
 
 interface OpenTopic {
   readonly name: TopicName;
@@ -22,11 +25,6 @@ export interface Creation {
   readonly byAdministrator?: boolean;
 }
 
-interface Stopped {
-  readonly why: RefusalError;
-  readonly untilMs: number;
-}
-
 /**
  * The topics of a broker. A topic is opened when it is first used and unloaded when it is idle. One
  * that has stopped or is damaged is refused for `stoppedRetryMs`, then the next client opens it again.
@@ -38,7 +36,8 @@ export class Topics {
   readonly #opening = new Map<string, Promise<Topic>>();
   /** The least recently opened first. */
   readonly #open = new Map<string, OpenTopic>();
-  readonly #stopped = new Map<string, Stopped>();
+  /** Topics that could not be opened, because what is stored is damaged. */
+  readonly #damaged = new Map<string, Stop>();
   /** Unloads and deletions under way. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #deleting = new Set<string>();
@@ -80,7 +79,7 @@ export class Topics {
       const why = new RefusalError("TopicNotFound", `topic ${full} was deleted`);
       await orRefusal(this.#close(full, why));
       if (name.isPersistent) await orRefusal(this.#store.removeTopic(full));
-      this.#stopped.delete(full);
+      this.#damaged.delete(full);
       this.index.remove(name);
     } finally {
       this.#deleting.delete(full);
@@ -92,7 +91,7 @@ export class Topics {
     const { full } = name;
     await this.#opening.get(full)?.catch(() => undefined);
     await orRefusal(this.#close(full, unloaded(full)));
-    this.#stopped.delete(full);
+    this.#damaged.delete(full);
     if (!name.isPersistent) this.index.remove(name);
   }
 
@@ -101,7 +100,8 @@ export class Topics {
     const { settings } = this.#surroundings;
     // A copy: a topic that is opened meanwhile changes its place.
     const all = [...this.#open.values()];
-    for (const open of all) {
+    for (const [index, open] of all.entries()) {
+      if (index % TOPICS_PER_TURN === TOPICS_PER_TURN - 1) await this.#surroundings.nextTurn();
       await open.topic.tidy();
       const nowMs = this.#nowMs;
       if (open.topic.isUsed) open.usedAtMs = nowMs;
@@ -109,6 +109,15 @@ export class Topics {
       const idleMaxMs = open.name.isPersistent ? settings.idleUnloadMs : 0;
       const isIdle = !open.topic.isUsed && nowMs - open.usedAtMs >= idleMaxMs;
       if (isIdle && open.topic.stopped === undefined) await this.#unloadIdle(open);
+    }
+  }
+
+  /** Applies backlog quotas to the open topics. */
+  async check(): Promise<void> {
+    const all = [...this.#open.values()];
+    for (const [index, { topic }] of all.entries()) {
+      if (index % TOPICS_PER_TURN === TOPICS_PER_TURN - 1) await this.#surroundings.nextTurn();
+      await topic.check();
     }
   }
 
@@ -141,7 +150,7 @@ export class Topics {
       const refusal = refusalOf(error);
       const isDamaged = error instanceof StorageError && error.kind === "damaged";
       if (isDamaged && refusal instanceof RefusalError) {
-        this.#remember(full, refusal);
+        this.#damaged.set(full, { why: refusal, atMs: this.#nowMs });
         this.#surroundings.observe({ kind: "topic-stopped", topic: full, error });
       }
       throw refusal;
@@ -208,12 +217,6 @@ export class Topics {
     this.#open.set(full, open);
   }
 
-  #remember(full: string, why: RefusalError): Stopped {
-    const stopped = { why, untilMs: this.#nowMs + this.#surroundings.settings.stoppedRetryMs };
-    this.#stopped.set(full, stopped);
-    return stopped;
-  }
-
   #requireOpenable(name: TopicName, { mayCreate, byAdministrator = false }: Creation): void {
     const { full } = name;
     if (this.#isClosed) throw closing();
@@ -228,12 +231,10 @@ export class Topics {
   }
 
   #requireHealthy(full: string): void {
-    const why = this.#open.get(full)?.topic.stopped;
-    const stopped =
-      this.#stopped.get(full) ?? (why === undefined ? undefined : this.#remember(full, why));
-    if (stopped === undefined) return;
-    if (this.#nowMs < stopped.untilMs) throw stopped.why;
-    this.#stopped.delete(full);
+    const stop = this.#damaged.get(full) ?? this.#open.get(full)?.topic.stopped;
+    if (stop === undefined) return;
+    if (this.#nowMs - stop.atMs < this.#surroundings.settings.stoppedRetryMs) throw stop.why;
+    this.#damaged.delete(full);
   }
 
   get #nowMs(): number {

@@ -22,6 +22,7 @@ async function stage(
     bounds: { countMax: 1000, bytesMax: 100_000 },
     unackedMax: 1000,
     consumersMax: 10,
+    delays: { deliverAtMsOf: () => undefined, wallClock: { now: () => 0 }, countMax: 1 },
     partition,
   });
   const run = async (): Promise<readonly (readonly [string, number])[]> => {

@@ -50,6 +50,9 @@ export interface Dispatcher {
   /** Entries that wait for their delivery time. */
   readonly delayedEntries: number;
 
+  /** Wall time at which the next of them is due; undefined if none waits. */
+  readonly nextDueMs: number | undefined;
+
   /** What should be read now; undefined if nothing, or if the last wish is not answered yet. */
   wanted(): ReadRequest | undefined;
 

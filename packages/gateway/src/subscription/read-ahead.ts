@@ -29,6 +29,10 @@ export class ReadAhead {
     return this.#entries.length;
   }
 
+  peek(): StoredEntry | undefined {
+    return this.#entries.peek();
+  }
+
   shift(): StoredEntry | undefined {
     return this.#entries.shift();
   }

@@ -1,9 +1,11 @@
+import type { Clock } from "@sluice/core";
 import { Fifo } from "@sluice/core/internal";
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Cursor } from "./cursor.ts";
+import { DelayedEntries } from "./delayed-entries.ts";
 import { deliveryOf, messagesLeft } from "./delivery.ts";
 import type { Delivery } from "./delivery.ts";
 import type { ActiveChange, Dispatch, Dispatcher, ReadRequest } from "./dispatcher.ts";
@@ -17,6 +19,16 @@ export interface SharedOptions {
   readonly bounds: ReadBounds;
   /** Messages that all consumers together may have without acknowledging them. */
   readonly unackedMax: number;
+  readonly delays: DelayOptions;
+}
+
+/** Delayed delivery, which only shared subscriptions have, as in Pulsar. */
+export interface DelayOptions {
+  /** When an entry may be delivered, in the time of the clock; undefined if at once. */
+  readonly deliverAtMsOf: (bytes: Uint8Array) => number | undefined;
+  readonly wallClock: Clock;
+  /** Delayed entries of a subscription. At the bound, reading stops until one of them is due. */
+  readonly countMax: number;
 }
 
 interface Fetched extends Returned {
@@ -32,8 +44,10 @@ interface Fetching {
  * Every entry goes to one consumer that has permits, in turn. What comes back is delivered before
  * anything new, lowest first.
  *
- * An entry beyond the acknowledged is at any time in one place only: with a consumer, returned,
- * being fetched again, fetched, read ahead, or not read yet.
+ * An entry whose delivery time has not come is passed over, and returned when it has.
+ *
+ * An entry beyond the acknowledged is at any time in one place only: with a consumer, delayed,
+ * returned, being fetched again, fetched, read ahead, or not read yet.
  */
 export class SharedDispatcher implements Dispatcher {
   readonly #cursor: Cursor;
@@ -41,6 +55,7 @@ export class SharedDispatcher implements Dispatcher {
   readonly #turns = new RoundRobin();
   readonly #outstanding = new Outstanding();
   readonly #replay = new Replay();
+  readonly #delayed: DelayedEntries;
   readonly #ahead: ReadAhead;
   #fetching: Fetching | undefined;
   #fetched = new Fifo<Fetched>();
@@ -48,6 +63,7 @@ export class SharedDispatcher implements Dispatcher {
   constructor(cursor: Cursor, options: SharedOptions) {
     this.#cursor = cursor;
     this.#options = options;
+    this.#delayed = new DelayedEntries(options.delays.countMax);
     this.#ahead = new ReadAhead(cursor.ackedBefore, options.bounds);
   }
 
@@ -86,23 +102,30 @@ export class SharedDispatcher implements Dispatcher {
   }
 
   onSkipped(position: Position): void {
+    this.#delayed.forget((delayed) => this.#cursor.isAcked(delayed));
     for (const skipped of this.#outstanding.before(position)) this.#outstanding.remove(skipped);
   }
 
   hasDelivered(last: Position): boolean {
+    if (this.#delayed.length > 0) return false;
     if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#hasReturned())
       return false;
     return this.#ahead.isBeyond(last, this.#cursor.ackedBefore);
   }
 
   get delayedEntries(): number {
-    return 0;
+    return this.#delayed.length;
+  }
+
+  get nextDueMs(): number | undefined {
+    return this.#delayed.nextDueMs;
   }
 
   wanted(): ReadRequest | undefined {
     if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#isFull) return undefined;
     const permits = this.#turns.permits();
     if (permits === 0) return undefined;
+    this.#returnDue();
     if (this.#hasReturned()) return this.#fetch(permits);
     return this.#ahead.wanted(permits, this.#cursor.ackedBefore);
   }
@@ -115,6 +138,7 @@ export class SharedDispatcher implements Dispatcher {
 
   dispatch(): readonly Dispatch[] {
     const dispatches = new Map<Consumer, Dispatch>();
+    this.#returnDue();
     while (this.#fetched.length + this.#ahead.length > 0 && !this.#isFull) {
       const consumer = this.#turns.next();
       const next = consumer === undefined ? undefined : this.#next();
@@ -140,10 +164,35 @@ export class SharedDispatcher implements Dispatcher {
     for (let next = this.#fetched.shift(); next !== undefined; next = this.#fetched.shift())
       if (!this.#cursor.isAcked(next.position)) return next;
     if (this.#fetching !== undefined || this.#hasReturned()) return undefined;
-    for (let entry = this.#ahead.shift(); entry !== undefined; entry = this.#ahead.shift())
-      if (!this.#cursor.isAcked(entry.position))
-        return { entry, position: entry.position, redeliveryCount: 0 };
+    for (let entry = this.#ahead.peek(); entry !== undefined; entry = this.#ahead.peek()) {
+      const { position } = entry;
+      if (!this.#cursor.isAcked(position)) {
+        const deliverAtMs = this.#delayOf(entry);
+        // At the bound nothing is read on: the entry stays first until there is room.
+        if (deliverAtMs !== undefined && this.#delayed.isFull) return undefined;
+        this.#ahead.shift();
+        if (deliverAtMs === undefined) return { entry, position, redeliveryCount: 0 };
+        this.#delayed.add({ position, deliverAtMs });
+      } else this.#ahead.shift();
+    }
     return undefined;
+  }
+
+  /** The delivery time of an entry, if it has not come. */
+  #delayOf({ bytes }: StoredEntry): number | undefined {
+    const { deliverAtMsOf, wallClock } = this.#options.delays;
+    const deliverAtMs = deliverAtMsOf(bytes);
+    return deliverAtMs !== undefined && deliverAtMs > wallClock.now() ? deliverAtMs : undefined;
+  }
+
+  #returnDue(): void {
+    if (this.#delayed.length === 0) return;
+    const nowMs = this.#options.delays.wallClock.now();
+    for (;;) {
+      const position = this.#delayed.takeDue(nowMs);
+      if (position === undefined) return;
+      if (!this.#cursor.isAcked(position)) this.#replay.add({ position, redeliveryCount: 0 });
+    }
   }
 
   get #isFull(): boolean {

@@ -67,6 +67,7 @@ export class SingleActiveDispatcher implements Dispatcher {
 
   /** Only shared subscriptions delay entries, as in Pulsar. */
   readonly delayedEntries = 0;
+  readonly nextDueMs = undefined;
 
   wanted(): ReadRequest | undefined {
     const active = this.#active;

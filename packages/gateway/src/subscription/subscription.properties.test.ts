@@ -12,6 +12,12 @@ import type { ReadRequest } from "./dispatcher.ts";
 import { Subscription } from "./subscription.ts";
 import type { SubscriptionType } from "./subscription.ts";
 
+const NO_DELAYS = {
+  deliverAtMsOf: () => undefined,
+  wallClock: { now: () => 0 },
+  countMax: 1,
+};
+
 const UNACKED_MAX = 8;
 const ALL_UNACKED_MAX = 20;
 const READ_ENTRIES_MAX = 4;
@@ -247,6 +253,7 @@ class Course {
       bounds: { countMax: READ_ENTRIES_MAX, bytesMax: 100 },
       unackedMax: ALL_UNACKED_MAX,
       consumersMax: 100,
+      delays: NO_DELAYS,
       partition: undefined,
     });
   }

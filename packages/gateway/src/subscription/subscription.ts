@@ -6,6 +6,7 @@ import type { Cursor } from "./cursor.ts";
 import type { Ack } from "./delivery.ts";
 import type { ActiveChange, Dispatch, Dispatcher, ReadRequest } from "./dispatcher.ts";
 import { SharedDispatcher } from "./shared-dispatcher.ts";
+import type { DelayOptions } from "./shared-dispatcher.ts";
 import { SingleActiveDispatcher } from "./single-active-dispatcher.ts";
 
 /**
@@ -20,6 +21,7 @@ export interface SubscriptionOptions {
   /** Messages that the consumers of a shared subscription may have without acknowledging them. */
   readonly unackedMax: number;
   readonly consumersMax: number;
+  readonly delays: DelayOptions;
   /** Of a partitioned topic. */
   readonly partition: number | undefined;
 }
@@ -53,6 +55,11 @@ export class Subscription {
   /** Entries that wait for their delivery time. */
   get delayedEntries(): number {
     return this.#dispatcher.delayedEntries;
+  }
+
+  /** Wall time at which the next of them is due; undefined if none waits. */
+  get nextDueMs(): number | undefined {
+    return this.#dispatcher.nextDueMs;
   }
 
   /** Whether every entry up to the last of the log was delivered or acknowledged. */

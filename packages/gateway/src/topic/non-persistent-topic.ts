@@ -69,6 +69,11 @@ export class NonPersistentTopic implements Topic {
     return Promise.resolve();
   }
 
+  check(): Promise<void> {
+    // There is no backlog.
+    return Promise.resolve();
+  }
+
   stats(): TopicStats {
     const subscriptions = [...this.#subscriptions].map(([name, each]) => each.stats(name));
     return {

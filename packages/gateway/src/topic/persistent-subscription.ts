@@ -1,3 +1,4 @@
+import type { Timer } from "@sluice/core";
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import { StorageError } from "../storage/storage-error.ts";
@@ -18,11 +19,21 @@ const READS_PER_TURN = 8;
 /** Entries that are walked through at once when a backlog is skipped or counted. */
 const STEPS_PER_TURN = 1_000;
 
+/** Longest sleep until a delayed entry is due, in milliseconds: timers count 31 bits. */
+const ALARM_MS_MAX = 3_600_000;
+
+/** Set for the delayed entry that is due next. */
+interface Alarm {
+  readonly dueMs: number;
+  readonly cancel: AbortController;
+}
+
 export interface PersistentSubscriptionOptions {
   readonly name: string;
   readonly isDurable: boolean;
   readonly nextTurn: () => Promise<void>;
   readonly wallNow: () => number;
+  readonly timer: Timer;
   /** The cursor may have moved. */
   readonly onAcked: () => void;
   /** A consumer has reached its limit of unacknowledged messages. */
@@ -44,6 +55,7 @@ export class PersistentSubscription {
   readonly #log: TopicLog;
   readonly #options: PersistentSubscriptionOptions;
   readonly #connected = new Map<Consumer, ConnectedConsumer>();
+  #alarm: Alarm | undefined;
   #isRunning = false;
   #isTerminated = false;
   /** A request that was not answered, because the process has too many open files. */
@@ -80,6 +92,7 @@ export class PersistentSubscription {
   leave(consumer: Consumer): void {
     if (!this.#connected.delete(consumer)) return;
     this.#tell(this.state.leave(consumer));
+    if (this.size === 0) this.#setAlarm(undefined);
     this.wake();
   }
 
@@ -87,6 +100,7 @@ export class PersistentSubscription {
   closeAll(why: RefusalError): void {
     const all = [...this.#connected.values()];
     this.#connected.clear();
+    this.#setAlarm(undefined);
     for (const { consumer } of all) this.state.leave(consumer);
     for (const { listener } of all) listener.onClosed(why);
   }
@@ -209,7 +223,26 @@ export class PersistentSubscription {
       if (reads % READS_PER_TURN === 0) await this.#options.nextTurn();
     }
     this.#isRunning = false;
+    if (this.size > 0) this.#setAlarm(this.state.nextDueMs);
     if (this.#isTerminated) this.#tellEnd();
+  }
+
+  #setAlarm(dueMs: number | undefined): void {
+    if (this.#alarm?.dueMs === dueMs) return;
+    this.#alarm?.cancel.abort();
+    this.#alarm = dueMs === undefined ? undefined : { dueMs, cancel: new AbortController() };
+    if (this.#alarm !== undefined) void this.#wakeAt(this.#alarm);
+  }
+
+  async #wakeAt({ dueMs, cancel }: Alarm): Promise<void> {
+    const { timer, wallNow } = this.#options;
+    try {
+      await timer.sleep(Math.min(ALARM_MS_MAX, Math.max(0, dueMs - wallNow())), cancel.signal);
+    } catch {
+      return;
+    }
+    this.#alarm = undefined;
+    this.wake();
   }
 
   /** Until nothing more can be given: a consumer may ask for more while it is given something. */

@@ -1,5 +1,6 @@
 import { RefusalError } from "../refusal/refusal-error.ts";
 import type { NewEntry, StoredEntry } from "../storage/log/topic-log.ts";
+import { RECORD_HEADER_BYTES } from "../storage/segment/record.ts";
 import type { StoredTopic } from "../storage/store/broker-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import type { Position } from "../storage/position.ts";
@@ -7,7 +8,8 @@ import { Cursor } from "../subscription/cursor.ts";
 import { decodeCursor } from "../storage/cursor/cursor-codec.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
-import { ProducerBlock, blockedRefusal } from "./producer-block.ts";
+import { BacklogQuotaCheck } from "./backlog-quota.ts";
+import { ProducerBlock, blockedRefusal, quotaException } from "./producer-block.ts";
 import type { BlockReason } from "./producer-block.ts";
 import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
 import type { Producer } from "./producer.ts";
@@ -23,7 +25,7 @@ import type { TopicName } from "./topic-name.ts";
 import { TopicProducers } from "./topic-producers.ts";
 import type { TopicStats } from "./topic-stats.ts";
 import { TopicSubscriptions } from "./topic-subscriptions.ts";
-import type { Topic, TopicSurroundings } from "./topic.ts";
+import type { Stop, Topic, TopicSurroundings } from "./topic.ts";
 import { Traffic, sumOf } from "./traffic.ts";
 
 /** What a topic was when it was stored. */
@@ -44,13 +46,14 @@ export class PersistentTopic implements Topic {
   readonly #keeper: CursorKeeper;
   readonly #producers: TopicProducers;
   readonly #block: ProducerBlock;
+  readonly #quota: BacklogQuotaCheck;
   readonly #in: Traffic;
   readonly #openedAtMs: number;
   #publishedAtMs: number | undefined;
   #isTerminated: boolean;
   #terminating: Promise<Position | undefined> | undefined;
   #lastAppend: Promise<unknown> = Promise.resolve();
-  #stopped: RefusalError | undefined;
+  #stopped: Stop | undefined;
   #ended: RefusalError | undefined;
   #isTrimDue = false;
   #trimming: Promise<void> | undefined;
@@ -80,6 +83,13 @@ export class PersistentTopic implements Topic {
       onFailed: (error) => this.#stop(error),
     });
     this.#block = new ProducerBlock(timer, (reason) => this.#tellBlocked(reason));
+    this.#quota = new BacklogQuotaCheck({
+      log: stored.log,
+      subscriptions: this.subscriptions,
+      block: this.#block,
+      wallClock,
+      quota: () => surroundings.policies.of(name).backlogQuota,
+    });
     this.#openedAtMs = wallClock.now();
     this.#in = new Traffic(this.#openedAtMs);
     this.#isTerminated = former.isTerminated;
@@ -111,6 +121,7 @@ export class PersistentTopic implements Topic {
     // Where a damaged cursor was is unknown: all that is kept is delivered again, nothing is lost.
     for (const subscription of damaged.keys())
       topic.subscriptions.restore(subscription, Cursor.startingAt(stored.log, stored.log.first));
+    topic.#quota.start();
     return topic;
   }
 
@@ -118,7 +129,7 @@ export class PersistentTopic implements Topic {
     return this.#producers.size > 0 || this.subscriptions.isUsed;
   }
 
-  get stopped(): RefusalError | undefined {
+  get stopped(): Stop | undefined {
     return this.#stopped;
   }
 
@@ -167,7 +178,17 @@ export class PersistentTopic implements Topic {
     this.#producers.sample(nowMs);
     this.subscriptions.sample(nowMs);
     this.subscriptions.tidy();
+    await this.#applyTtl(nowMs);
     await this.#trim();
+  }
+
+  async check(): Promise<void> {
+    if (this.#ended !== undefined) return;
+    try {
+      await this.#quota.check();
+    } catch (error) {
+      this.#onReadFailed(error);
+    }
   }
 
   stats(): TopicStats {
@@ -211,7 +232,7 @@ export class PersistentTopic implements Topic {
     const appended = log.append(entry).then(
       (position) => {
         this.#onStored(producer, entry);
-        if (isRetry) this.#block.end();
+        if (isRetry) this.#block.end("storage-full");
         else this.#block.retry();
         this.subscriptions.wake();
         // Without subscriptions nothing else tells that there is something to remove.
@@ -238,6 +259,7 @@ export class PersistentTopic implements Topic {
     this.#in.add(messageCount, bytes);
     producer.in.add(messageCount, bytes);
     this.#publishedAtMs = publishedAtMs;
+    this.#quota.onPublished(bytes + RECORD_HEADER_BYTES);
   }
 
   async #terminate(): Promise<Position | undefined> {
@@ -258,8 +280,12 @@ export class PersistentTopic implements Topic {
   #requirePublishable(): void {
     if (this.#ended !== undefined) throw this.#ended;
     if (this.#isTerminated) throw terminated(this.#name);
+    // Consumers may have acknowledged enough since the last check.
+    if (this.#block.reason === "backlog-quota") this.#quota.apply();
     const { reason, isHolding } = this.#block;
-    if (reason !== undefined && isHolding) throw blockedRefusal(reason);
+    if (reason === undefined || !isHolding) return;
+    const isException = this.#quota.quota?.action === "producer_exception";
+    throw reason === "backlog-quota" && isException ? quotaException() : blockedRefusal(reason);
   }
 
   #tellBlocked(reason: BlockReason | undefined): void {
@@ -293,10 +319,15 @@ export class PersistentTopic implements Topic {
     const { consumedBefore } = this.subscriptions;
     // Whole segments go, and never the newest.
     if (consumedBefore.ledgerId === log.first.ledgerId) return;
-    const { wallClock, settings } = this.#surroundings;
+    const { wallClock, settings, policies } = this.#surroundings;
+    const retention = policies.of(this.#name).retention ?? settings.retention;
     const { sizeBytes } = log;
     try {
-      await log.trim({ nowMs: wallClock.now(), consumedBefore, ...settings.retention });
+      await log.trim({
+        nowMs: wallClock.now(),
+        consumedBefore,
+        ...retention,
+      });
     } catch (error) {
       // What could not be removed now is tried again.
       if (log.failure !== undefined) this.#stop(error);
@@ -304,14 +335,31 @@ export class PersistentTopic implements Topic {
     if (log.sizeBytes < sizeBytes) this.#block.retry();
   }
 
+  async #applyTtl(nowMs: number): Promise<void> {
+    const { messageTtlMs } = this.#surroundings.policies.of(this.#name);
+    if (messageTtlMs === undefined || this.#ended !== undefined) return;
+    try {
+      await this.subscriptions.expireAll(nowMs - messageTtlMs);
+    } catch (error) {
+      this.#onReadFailed(error);
+    }
+  }
+
+  /** A policy could not be applied now; it is tried again at the next check. */
+  #onReadFailed(error: unknown): void {
+    if (this.#stored.log.failure !== undefined) this.#stop(error);
+    else if (this.#ended === undefined) this.#surroundings.observe({ kind: "error", error });
+  }
+
   /** The log can promise nothing any more. */
   #stop(error: unknown): void {
     if (this.#ended !== undefined) return;
     const topic = this.#name.full;
     const cause = error instanceof Error ? error : new Error(String(error));
-    this.#stopped = new RefusalError("PersistenceError", `topic ${topic} has stopped`, { cause });
+    const why = new RefusalError("PersistenceError", `topic ${topic} has stopped`, { cause });
+    this.#stopped = { why, atMs: this.#surroundings.timer.now() };
     this.#surroundings.observe({ kind: "topic-stopped", topic, error: cause });
-    void this.#end(this.#stopped);
+    void this.#end(why);
   }
 
   async #end(why: RefusalError): Promise<void> {

@@ -48,18 +48,26 @@ export class ProducerBlock {
     this.#retryAtMs = 0;
   }
 
-  end(): void {
-    if (this.#reason === undefined) return;
+  /** Ends a block that was for this reason. */
+  end(reason: BlockReason): void {
+    if (this.#reason !== reason) return;
     this.#reason = undefined;
     this.#onChange(undefined);
   }
 }
 
+const MESSAGES: Readonly<Record<BlockReason, string>> = {
+  "storage-full": "there is no room to store this",
+  "backlog-quota": "the backlog of the topic is over its quota",
+};
+
 /** Tells clients to keep what they have and to open the producer again. */
 export function blockedRefusal(reason: BlockReason, cause?: unknown): RefusalError {
-  const message =
-    reason === "storage-full"
-      ? "there is no room to store this"
-      : "the backlog of the topic is over its quota";
-  return new RefusalError("ProducerBlockedQuotaExceededError", message, { cause });
+  return new RefusalError("ProducerBlockedQuotaExceededError", MESSAGES[reason], { cause });
+}
+
+/** Tells clients that open a producer to give up, with everything that they have. */
+export function quotaException(): RefusalError {
+  const message = MESSAGES["backlog-quota"];
+  return new RefusalError("ProducerBlockedQuotaExceededException", message);
 }

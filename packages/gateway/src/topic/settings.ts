@@ -23,6 +23,8 @@ interface BrokerLimits {
   readonly unackedPerConsumerMax?: number;
   /** The same for all consumers of a subscription together. */
   readonly unackedPerSubscriptionMax?: number;
+  /** Delayed entries that a shared subscription keeps track of; at the bound it reads no further. */
+  readonly delayedPerSubscriptionMax?: number;
   /** Entries that a subscription reads at once, and may hold before they are delivered. */
   readonly readEntriesMax?: number;
   /** Their bytes; one entry may be larger. */
@@ -38,6 +40,8 @@ export interface BrokerSettings {
   readonly cursorSaveMs?: number;
   /** How often retention and message TTL are applied. */
   readonly tidyMs?: number;
+  /** How often backlog quotas are checked; a size also when so much was published. */
+  readonly quotaCheckMs?: number;
   /** A topic without producers and consumers for this time is unloaded and its files are closed. */
   readonly idleUnloadMs?: number;
   /** A topic whose storage failed is refused for this time; then the next client opens it again. */
@@ -62,11 +66,13 @@ const DEFAULTS: ResolvedSettings = {
     consumersPerSubscriptionMax: 1_000,
     unackedPerConsumerMax: 50_000,
     unackedPerSubscriptionMax: 200_000,
+    delayedPerSubscriptionMax: 50_000,
     readEntriesMax: 1_000,
     readBytesMax: 1024 * 1024,
   },
   cursorSaveMs: 1_000,
   tidyMs: 60_000,
+  quotaCheckMs: 5_000,
   idleUnloadMs: 300_000,
   stoppedRetryMs: 30_000,
 };
@@ -87,6 +93,7 @@ export function resolveSettings(settings: BrokerSettings): ResolvedSettings {
     if (!(value >= 0)) throw new ConfigError(`${name} is ${value}; it must not be negative`);
   requireDuration("cursorSaveMs", resolved.cursorSaveMs, 1);
   requireDuration("tidyMs", resolved.tidyMs, 1);
+  requireDuration("quotaCheckMs", resolved.quotaCheckMs, 1);
   requireDuration("idleUnloadMs", resolved.idleUnloadMs, 1);
   requireDuration("stoppedRetryMs", resolved.stoppedRetryMs, 1);
   return resolved;

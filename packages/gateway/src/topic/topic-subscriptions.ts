@@ -7,6 +7,7 @@ import { Consumer } from "../subscription/consumer.ts";
 import { Cursor } from "../subscription/cursor.ts";
 import { Subscription } from "../subscription/subscription.ts";
 import type { SubscriptionType } from "../subscription/subscription.ts";
+import { deliverAtMsOf } from "./deliver-at.ts";
 import type { ConsumerHandle, ConsumerRequest, SeekPoint } from "./consumer-handle.ts";
 import type { CursorKeeper } from "./cursor-keeper.ts";
 import { PersistentConsumer } from "./persistent-consumer.ts";
@@ -130,6 +131,24 @@ export class TopicSubscriptions {
       subscription.skipTo(await this.#log.positionAtTime(beforeMs));
       await this.#save(subscription);
     });
+  }
+
+  /** The same for all durable subscriptions. */
+  expireAll(beforeMs: number): Promise<void> {
+    return this.#inTurn(async () => {
+      if (comparePositions(this.consumedBefore, this.#log.end) >= 0) return;
+      const position = await this.#log.positionAtTime(beforeMs);
+      for (const subscription of this.#byName.values())
+        if (subscription.isDurable) subscription.skipTo(position);
+    });
+  }
+
+  /** Skips the oldest entries of every durable subscription whose backlog has more bytes. */
+  evictTo(bytesMax: number): void {
+    if (this.#log.sizeBytesFrom(this.consumedBefore) <= bytesMax) return;
+    const position = newestWithin(this.#log, bytesMax);
+    for (const subscription of this.#byName.values())
+      if (subscription.isDurable) subscription.skipTo(position);
   }
 
   reset(name: string, to: SeekPoint): Promise<void> {
@@ -265,12 +284,13 @@ export class TopicSubscriptions {
 
   #add(name: string, cursor: Cursor, { isDurable, type }: Kind): PersistentSubscription {
     const { topic, surroundings, onFailed } = this.#options;
-    const { settings, nextTurn, wallClock, observe } = surroundings;
+    const { settings, nextTurn, timer, wallClock, observe } = surroundings;
     const { limits } = settings;
     const state = new Subscription(cursor, type, {
       bounds: { countMax: limits.readEntriesMax, bytesMax: limits.readBytesMax },
       unackedMax: limits.unackedPerSubscriptionMax,
       consumersMax: limits.consumersPerSubscriptionMax,
+      delays: { deliverAtMsOf, wallClock, countMax: limits.delayedPerSubscriptionMax },
       partition: topic.partition?.index,
     });
     let { ledgerId } = cursor.ackedBefore;
@@ -285,6 +305,7 @@ export class TopicSubscriptions {
       name,
       isDurable,
       nextTurn,
+      timer,
       wallNow: () => wallClock.now(),
       onAcked,
       onFailed,
@@ -329,4 +350,18 @@ export class TopicSubscriptions {
     if (subscription !== undefined) return subscription;
     throw new RefusalError("SubscriptionNotFound", `there is no subscription ${name}`);
   }
+}
+
+/** The first position from which on the log has so many bytes at most. */
+function newestWithin(log: TopicLog, bytesMax: number): Position {
+  let { ledgerId } = log.end;
+  while (ledgerId > 0 && log.sizeBytesFrom({ ledgerId, entryId: 0 }) <= bytesMax) ledgerId--;
+  let low = 0;
+  let high = (log.previous({ ledgerId: ledgerId + 1, entryId: 0 })?.entryId ?? -1) + 1;
+  while (low < high) {
+    const entryId = (low + high) >>> 1;
+    if (log.sizeBytesFrom({ ledgerId, entryId }) <= bytesMax) high = entryId;
+    else low = entryId + 1;
+  }
+  return log.next({ ledgerId, entryId: low - 1 });
 }

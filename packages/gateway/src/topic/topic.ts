@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "@sluice/core";
 import type { BrokerObserver } from "../observe/broker-event.ts";
+import type { TopicPolicies } from "../policy/topic-policy.ts";
 import type { RefusalError } from "../refusal/refusal-error.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
 import type { NameMaker } from "./name-maker.ts";
@@ -15,6 +16,14 @@ export interface TopicSurroundings {
   readonly names: NameMaker;
   readonly settings: ResolvedSettings;
   readonly observe: BrokerObserver;
+  readonly policies: TopicPolicies;
+}
+
+/** A topic serves nobody until it is opened again. */
+export interface Stop {
+  readonly why: RefusalError;
+  /** In the time of the timer. */
+  readonly atMs: number;
 }
 
 /** One topic that is not partitioned, or one partition. */
@@ -22,11 +31,13 @@ export interface Topic {
   /** Whether it has producers or consumers. */
   readonly isUsed: boolean;
   /** Why it serves nobody until it is opened again; undefined while it does. */
-  readonly stopped: RefusalError | undefined;
+  readonly stopped: Stop | undefined;
   openProducer(request: ProducerRequest): Promise<ProducerHandle>;
   subscribe(request: ConsumerRequest): Promise<ConsumerHandle>;
   /** Removes what retention does not keep. Called now and then. */
   tidy(): Promise<void>;
+  /** Applies the backlog quota. Called every `quotaCheckMs`. */
+  check(): Promise<void>;
   stats(): TopicStats;
   /** Closes producers and consumers and tells them why. Saves what is to be saved. */
   close(why: RefusalError): Promise<void>;

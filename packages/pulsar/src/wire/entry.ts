@@ -61,6 +61,29 @@ export function decodeMetadata(entry: Entry): MessageMetadata {
   return MESSAGE_METADATA.decodeFrom(new ProtoReader(entry.metadata));
 }
 
+/** Field 19 of the metadata as a varint. */
+const DELIVER_AT_TIME = (19 << 3) | 0;
+
+/**
+ * When an entry is to be delivered at the earliest, in wall time; undefined if at once. Reads over
+ * the other fields without decoding them, so that a dispatcher can ask for every entry.
+ */
+export function deliverAtMsOf(bytes: Buffer): number | undefined {
+  let offset = 0;
+  if (magicAt(bytes, offset) === BROKER_ENTRY_MAGIC) offset += 6 + uint32At(bytes, offset + 2);
+  if (magicAt(bytes, offset) === CHECKSUM_MAGIC) offset += CHECKSUM_HEADER_BYTES;
+  const start = offset + 4;
+  const end = start + uint32At(bytes, offset);
+  if (end > bytes.length) throw tooShort();
+  const reader = new ProtoReader(bytes, start, end);
+  while (!reader.isAtEnd) {
+    const tag = reader.tag();
+    if (tag === DELIVER_AT_TIME) return Number(reader.int64());
+    reader.skip(tag);
+  }
+  return undefined;
+}
+
 export function decodeBrokerEntryMetadata(entry: Entry): BrokerEntryMetadata | undefined {
   const { brokerEntryMetadata } = entry;
   if (brokerEntryMetadata === undefined) return undefined;

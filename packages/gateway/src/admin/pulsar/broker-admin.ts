@@ -1,18 +1,12 @@
 import type { Clock } from "@sluice/core";
-import type { BrokerAdministration } from "../../broker/administration.ts";
-import type { PolicyBook } from "../../policy/policy-book.ts";
+import type { AdministeredBroker } from "../administered-broker.ts";
 
 /** What Pulsar's admin paths stand on. */
-export interface BrokerAdmin {
-  readonly broker: BrokerAdministration;
-  readonly policies: PolicyBook;
+export interface BrokerAdmin extends AdministeredBroker {
   readonly wallClock: Clock;
   /** Name of the one cluster that tools see. */
   readonly cluster: string;
   readonly version: string;
-  /** Whether a client's first use creates a topic. */
-  readonly autoCreateTopics: boolean;
-  readonly partitionsMax: number;
   readonly urls: () => ServiceUrls;
 }
 

@@ -80,9 +80,9 @@ function brokers(admin: BrokerAdmin): readonly Route[] {
   });
   const configuration = (): Readonly<Record<string, string>> => ({
     clusterName: cluster,
-    allowAutoTopicCreation: String(admin.autoCreateTopics),
+    allowAutoTopicCreation: String(admin.settings.autoCreateTopics),
     allowAutoTopicCreationType: "non-partitioned",
-    maxNumPartitionsPerPartitionedTopic: String(admin.partitionsMax),
+    maxNumPartitionsPerPartitionedTopic: String(admin.settings.limits.partitionsMax),
   });
   return [
     get("", () => json([brokerId()])),

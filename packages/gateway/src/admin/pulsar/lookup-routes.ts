@@ -16,7 +16,8 @@ export const BUNDLE = "0x00000000_0xffffffff";
 
 /** All that clients with an http:// service URL ask for, schemas aside. */
 export function lookupRoutes(admin: BrokerAdmin): readonly Route[] {
-  const { broker, urls, autoCreateTopics } = admin;
+  const { broker, urls } = admin;
+  const { autoCreateTopics } = admin.settings;
   const routes = DOMAINS.flatMap((domain): readonly Route[] => {
     const lookup = `/lookup/v2/topic/${domain}/{tenant}/{namespace}/{topic}`;
     return [

@@ -167,7 +167,8 @@ function requirePartitionOfSomething(
 }
 
 /** The number alone, or the metadata of a partitioned topic, which Go's client always sends. */
-function partitionCountOf({ partitionsMax }: BrokerAdmin, request: AdminRequest): number {
+function partitionCountOf({ settings }: BrokerAdmin, request: AdminRequest): number {
+  const { partitionsMax } = settings.limits;
   const body = request.json();
   const count = typeof body === "object" ? objectOf("the body", body)["partitions"] : body;
   const partitions = wholeWithin("partitions", count, -(2 ** 31), 2 ** 31 - 1);
