@@ -14,6 +14,7 @@ import type { TokenAuthenticator, TokenAuthenticatorOptions } from "./auth/token
 import type { AdministeredBroker } from "./admin/administered-broker.ts";
 import { CLUSTER } from "./admin/cluster.ts";
 import { Broker } from "./broker/broker.ts";
+import type { BrokerObserver } from "./observe/broker-event.ts";
 import { PolicyBook } from "./policy/policy-book.ts";
 import { resolveSettings } from "./topic/settings.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
@@ -50,6 +51,24 @@ export interface StartBrokerOptions {
   readonly partitions?: Readonly<Record<string, number>>;
   /** Without it anybody may connect. */
   readonly token?: TokenOptions;
+  /**
+   * What the roles of tokens may do; a role that is not named may do nothing. Without it every client
+   * that may connect may do everything. Needs `token`.
+   */
+  readonly roles?: Readonly<
+    Record<
+      string,
+      {
+        readonly produce?: readonly string[];
+        readonly consume?: readonly string[];
+        readonly admin?: boolean;
+      }
+    >
+  >;
+  /** Needed to listen on an address that other machines reach without `token` and TLS. */
+  readonly allowAnonymous?: boolean;
+  /** Hears what an operator should know. What it throws is dropped. */
+  readonly observe?: BrokerObserver;
   readonly tls?: TlsFiles;
   /** Of the topics. */
   readonly broker?: BrokerSettings;
@@ -106,6 +125,9 @@ const KNOWN: ReadonlySet<string> = new Set([
   "publishBytesMax",
   "onClosed",
   "onError",
+  "roles",
+  "allowAnonymous",
+  "observe",
 ]);
 
 const LISTEN = "pulsar://127.0.0.1:6650";
@@ -126,14 +148,19 @@ export async function startBroker(
   const addresses = addressesOf(options);
   const limits = sessionLimits(options.session);
   const connections = connectionLimits(options.connections);
-  const { publishBytesMax = PUBLISH_BYTES_MAX, onClosed = () => {}, onError = () => {} } = options;
+  const { publishBytesMax = PUBLISH_BYTES_MAX, observe: tell = () => {} } = options;
+  const observe = unharmedBy(tell);
+  const onClosed =
+    options.onClosed ??
+    ((reason: string) => observe({ kind: "client-closed", address: "", reason }));
+  const onError = options.onError ?? ((error: unknown) => observe({ kind: "error", error }));
   requireWhole("publishBytesMax", publishBytesMax, 1);
   const { partitions = {} } = options;
   for (const [topic, count] of Object.entries(partitions))
     requireWhole(`partitions of ${topic}`, count, 1);
   const authenticator = authenticatorOf(options.token, world.wallClock);
 
-  const { broker, policies } = await openBroker(options, world);
+  const { broker, policies } = await openBroker({ ...options, observe }, world);
   const door = new Door({
     tls: options.tls,
     connectionsMax: connections.connectionsMax + CONNECTIONS_TO_REFUSE,
@@ -236,13 +263,13 @@ function addressesOf({ listen = LISTEN }: StartBrokerOptions): readonly ListenAd
 }
 
 async function openBroker(
-  { data, broker: settings }: StartBrokerOptions,
+  { data, broker: settings, observe }: StartBrokerOptions,
   world: BrokerWorld,
 ): Promise<{ readonly broker: Broker; readonly policies: PolicyBook }> {
   const store = await openStore(data);
   try {
     const policies = await PolicyBook.open(store.documents, CLUSTER);
-    return { broker: new Broker({ store, policies, ...world }, settings), policies };
+    return { broker: new Broker({ store, policies, observe, ...world }, settings), policies };
   } catch (error) {
     await store.close();
     throw error;

@@ -17,7 +17,12 @@ export interface Answered {
 export interface AdminScene {
   readonly url: string;
   readonly errors: readonly unknown[];
-  call(method: string, path: string, body?: unknown, headers?: HeadersInit): Promise<Answered>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answered>;
   connect(): Promise<Client>;
 }
 
@@ -61,12 +66,12 @@ async function call(
     method,
     body,
     headers = {},
-  }: { method: string; body: unknown; headers: HeadersInit | undefined },
+  }: { method: string; body: unknown; headers: Readonly<Record<string, string>> | undefined },
 ): Promise<Answered> {
   const type = body === undefined ? {} : { "content-type": "application/json" };
   const response = await fetch(url, {
     method,
-    headers: { ...type, ...Object.fromEntries(new Headers(headers)) },
+    headers: { ...type, ...headers },
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();

@@ -1,6 +1,8 @@
 import { ConfigError } from "@sluice/core";
 import { Command, CommanderError } from "commander";
 import { brokerCommand } from "./broker.ts";
+import { FlowFileError } from "../flow/flow-file.ts";
+import { checkCommand, runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { version } from "./version.ts";
 
@@ -16,6 +18,8 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
   const program = new Command("sluice")
     .description("Flow control for message pipelines and services.")
     .version(version)
+    .addCommand(runCommand(end))
+    .addCommand(checkCommand())
     .addCommand(simulateCommand(end))
     .addCommand(brokerCommand(end));
   for (const command of [program, ...program.commands]) {
@@ -26,7 +30,7 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof ConfigError) {
+    if (error instanceof ConfigError || error instanceof FlowFileError) {
       process.stderr.write(`${error.message}\n`);
       return 2;
     }

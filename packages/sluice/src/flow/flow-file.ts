@@ -18,9 +18,9 @@ import * as v from "valibot";
 
 /** What one role of a token may do. */
 export interface FlowRole {
-  readonly produce?: readonly string[] | undefined;
-  readonly consume?: readonly string[] | undefined;
-  readonly admin?: boolean | undefined;
+  readonly produce: readonly string[];
+  readonly consume: readonly string[];
+  readonly admin: boolean;
 }
 
 export interface FlowAuth {
@@ -101,9 +101,9 @@ const listen = v.union(
 );
 
 const role = map({
-  produce: v.optional(texts()),
-  consume: v.optional(texts()),
-  admin: v.optional(flag()),
+  produce: v.optional(texts(), []),
+  consume: v.optional(texts(), []),
+  admin: v.optional(flag(), false),
 });
 
 const gateway = map({
