@@ -88,6 +88,41 @@ describe.each(packages)("%s", (folder) => {
   });
 });
 
+/** The folders of the gateway, lowest first: a file imports from its own folder and from lower ones. */
+const GATEWAY_FOLDERS = [
+  "memory",
+  "observe",
+  "refusal",
+  "storage",
+  "name",
+  "policy",
+  "schema",
+  "subscription",
+  "topic",
+  "broker",
+  "auth",
+  "session",
+  "server",
+  "admin",
+];
+
+test("the folders of the gateway import downwards only", () => {
+  const source = /^packages\/gateway\/src\/(?<folder>\w+)\//;
+  const folderOf = (file: string): string => source.exec(file)?.groups?.["folder"] ?? "";
+  const shipped = sources.filter((file) => source.test(file) && !file.endsWith(".test.ts"));
+  expect(shipped.map(folderOf).filter((folder) => !GATEWAY_FOLDERS.includes(folder))).toEqual([]);
+  for (const file of shipped) {
+    const level = GATEWAY_FOLDERS.indexOf(folderOf(file));
+    for (const specifier of importsOf(file).filter((name) => name.startsWith("."))) {
+      const target = new URL(specifier, `file:///${file}`).pathname.slice(1);
+      // A file beside the folders puts all of them together, so none may import it.
+      expect(source.test(target), `${file} imports ${target}`).toBe(true);
+      const targetLevel = GATEWAY_FOLDERS.indexOf(folderOf(target));
+      expect(targetLevel, `${file} imports ${target}`).toBeLessThanOrEqual(level);
+    }
+  }
+});
+
 test("every workspace has its arrows", () => {
   const { workspaces } = JSON.parse(read("package.json")) as { workspaces: readonly string[] };
   const manifests = filesIn().filter((file) => file.endsWith("/package.json"));

@@ -54,3 +54,9 @@ export { proseRule } from "./busy/per-second/prose-rule.ts";
 // One listener per abort signal.
 export { addAbortListener, removeAbortListener } from "./abort/abort-listeners.ts";
 export type { AbortListener } from "./abort/abort-listeners.ts";
+
+// Many alarms on one sleep of the timer.
+export { AlarmHeap } from "./alarm/alarm-heap.ts";
+export type { Alarm } from "./alarm/alarm-heap.ts";
+export { Alarms } from "./alarm/alarms.ts";
+export type { Sleeper } from "./alarm/alarms.ts";

@@ -6,6 +6,8 @@ export type {
   StartBrokerOptions,
   TokenOptions,
 } from "./start-broker.ts";
+export type { RoleOptions } from "./auth/permissions.ts";
+export type { BrokerEvent, BrokerObserver } from "./observe/broker-event.ts";
 export type { BrokerSettings } from "./topic/settings.ts";
 export type { ConnectionLimits } from "./server/connection-limits.ts";
 export { ListenError } from "./server/listener.ts";

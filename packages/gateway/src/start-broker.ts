@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { ConfigError } from "@sluice/core";
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
@@ -9,27 +8,31 @@ import {
   systemTimer,
   systemWallClock,
 } from "@sluice/core/system";
+import { Permissions } from "./auth/permissions.ts";
+import type { RoleOptions } from "./auth/permissions.ts";
 import { createTokenAuthenticator } from "./auth/token-authenticator.ts";
 import type { TokenAuthenticator, TokenAuthenticatorOptions } from "./auth/token-authenticator.ts";
 import type { AdministeredBroker } from "./admin/administered-broker.ts";
 import { CLUSTER } from "./admin/cluster.ts";
 import { Broker } from "./broker/broker.ts";
-import type { BrokerObserver } from "./observe/broker-event.ts";
 import { PolicyBook } from "./policy/policy-book.ts";
 import { resolveSettings } from "./topic/settings.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
 import { SchemaRegistry } from "./schema/schema-registry.ts";
-import { connectionLimits } from "./server/connection-limits.ts";
+import { CountedByteBudget } from "./memory/counted-byte-budget.ts";
+import type { BrokerObserver } from "./observe/broker-event.ts";
+import { guarded } from "./observe/guarded.ts";
+import { ConnectionCount, connectionLimits } from "./server/connection-limits.ts";
 import type { ConnectionLimits } from "./server/connection-limits.ts";
-import { FlushTurns } from "./server/flush-turns.ts";
 import { Door } from "./server/door.ts";
-import { parseListenAddress, serviceUrl } from "./server/listen-address.ts";
+import { EmbeddedBackend } from "./server/embedded-backend.ts";
+import { isLoopback, parseListenAddress, serviceUrl } from "./server/listen-address.ts";
+import { reachableHost } from "./server/reachable-host.ts";
 import type { ListenAddress } from "./server/listen-address.ts";
 import type { TlsFiles } from "./server/listener.ts";
-import { unharmedBy } from "./server/observer.ts";
 import { Server } from "./server/server.ts";
 import type { ServerStats } from "./server/server.ts";
-import type { SessionFacts } from "./session/handshake.ts";
+import type { SessionFacts } from "./session/session-context.ts";
 import { sessionLimits } from "./session/limits.ts";
 import type { SessionLimits } from "./session/limits.ts";
 import type { BrokerStore } from "./storage/store/broker-store.ts";
@@ -49,38 +52,28 @@ export interface StartBrokerOptions {
   readonly data: { readonly folder: string } | "memory";
   /** Topics that have partitions, and how many. */
   readonly partitions?: Readonly<Record<string, number>>;
-  /** Without it anybody may connect. */
+  /** Without it every client may connect. */
   readonly token?: TokenOptions;
   /**
    * What the roles of tokens may do; a role that is not named may do nothing. Without it every client
    * that may connect may do everything. Needs `token`.
    */
-  readonly roles?: Readonly<
-    Record<
-      string,
-      {
-        readonly produce?: readonly string[];
-        readonly consume?: readonly string[];
-        readonly admin?: boolean;
-      }
-    >
-  >;
+  readonly roles?: Readonly<Record<string, RoleOptions>>;
   /** Needed to listen on an address that other machines reach without `token` and TLS. */
   readonly allowAnonymous?: boolean;
-  /** Hears what an operator should know. What it throws is dropped. */
-  readonly observe?: BrokerObserver;
   readonly tls?: TlsFiles;
   /** Of the topics. */
   readonly broker?: BrokerSettings;
   /** Of each connection. */
   readonly session?: Partial<SessionLimits>;
   readonly connections?: Partial<ConnectionLimits>;
-  /** Bytes that are being stored at once; all clients wait while there are more. 64 MiB. */
-  readonly publishBytesMax?: number;
-  /** The broker ended a connection, for this reason. */
-  readonly onClosed?: (reason: string) => void;
-  /** Something failed that should not have; the connection that it failed on is closed. */
-  readonly onError?: (error: unknown) => void;
+  /**
+   * Bytes that all connections and subscriptions may hold: partial frames, entries being stored or
+   * sent, read-ahead. SENDs wait while it is exhausted. 256 MiB unless given.
+   */
+  readonly memoryBytesMax?: number;
+  /** Hears what an operator should know. What it throws is dropped. */
+  readonly observe?: BrokerObserver;
 }
 
 /** Time and chance, for tests. */
@@ -108,7 +101,7 @@ export interface RunningBroker {
   /** Why it serves no clients; undefined while it does. */
   notReady(): string | undefined;
   stats(): BrokerStats;
-  /** Stores what has come, tells everybody, and ends. */
+  /** Stores what was read, tells all clients, and ends. */
   close(): Promise<void>;
 }
 
@@ -122,22 +115,17 @@ const KNOWN: ReadonlySet<string> = new Set([
   "broker",
   "session",
   "connections",
-  "publishBytesMax",
-  "onClosed",
-  "onError",
   "roles",
   "allowAnonymous",
+  "memoryBytesMax",
   "observe",
 ]);
 
 const LISTEN = "pulsar://127.0.0.1:6650";
-const PUBLISH_BYTES_MAX = 64 * 1024 * 1024;
+const MEMORY_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Who is one too many is told so, if there are not too many of those. */
+/** Connections beyond the maximum that are told so at a time; more are dropped without an answer. */
 const CONNECTIONS_TO_REFUSE = 100;
-
-/** Hosts that mean all of this machine's, and that no client can connect to. */
-const ANY_HOST: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** Starts a broker that real Pulsar clients can use. It runs until it is closed. */
 export async function startBroker(
@@ -148,24 +136,27 @@ export async function startBroker(
   const addresses = addressesOf(options);
   const limits = sessionLimits(options.session);
   const connections = connectionLimits(options.connections);
-  const { publishBytesMax = PUBLISH_BYTES_MAX, observe: tell = () => {} } = options;
-  const observe = unharmedBy(tell);
-  const onClosed =
-    options.onClosed ??
-    ((reason: string) => observe({ kind: "client-closed", address: "", reason }));
-  const onError = options.onError ?? ((error: unknown) => observe({ kind: "error", error }));
-  requireWhole("publishBytesMax", publishBytesMax, 1);
+  const { memoryBytesMax = MEMORY_BYTES_MAX } = options;
   const { partitions = {} } = options;
   for (const [topic, count] of Object.entries(partitions))
     requireWhole(`partitions of ${topic}`, count, 1);
   const authenticator = authenticatorOf(options.token, world.wallClock);
+  const permissions = permissionsOf(options);
+  const observe = guarded(options.observe ?? (() => {}));
+  const memory = new CountedByteBudget(memoryBytesMax, (isExhausted) => {
+    const { bytes, bytesMax } = memory;
+    observe(
+      isExhausted ? { kind: "memory-full", bytes, bytesMax } : { kind: "memory-free", bytes },
+    );
+  });
 
   const { broker, policies } = await openBroker({ ...options, observe }, world);
   const door = new Door({
     tls: options.tls,
+    count: new ConnectionCount(connections),
     connectionsMax: connections.connectionsMax + CONNECTIONS_TO_REFUSE,
     tlsHandshakeMs: limits.greetingMs,
-    onAcceptError: unharmedBy(onError),
+    onAcceptError: (error) => observe({ kind: "error", error }),
   });
   try {
     await makePartitions(broker, partitions);
@@ -175,31 +166,31 @@ export async function startBroker(
     throw error;
   }
   const urls = door.addresses.map((address) =>
-    serviceUrl({ ...address, host: options.advertisedHost ?? reachable(address.host) }),
+    serviceUrl({ ...address, host: options.advertisedHost ?? reachableHost(address.host) }),
   );
   const facts: SessionFacts = {
     limits,
-    needsToken: authenticator !== undefined,
+    authMethods: authenticator === undefined ? [] : ["token"],
+    permissions,
     serviceUrl: urls.find((url) => url.startsWith("pulsar://")),
     serviceUrlTls: urls.find((url) => url.startsWith("pulsar+ssl://")),
   };
-  const shared = {
+  const schemas = new SchemaRegistry();
+  const embedded = { ...world, broker, schemas, memory, authenticator, observe };
+  const server = new Server({
     ...world,
-    broker,
-    schemas: new SchemaRegistry(),
-    turns: new FlushTurns(world.nextTurn),
-    authenticator,
-    onClosed: unharmedBy(onClosed),
-    onError: unharmedBy(onError),
-  };
-  const server = new Server(world.timer, shared, { facts, connections, publishBytesMax });
-  door.lead((socket) => server.accept(socket));
+    memory,
+    observe,
+    limits,
+    openBackend: (wire) => new EmbeddedBackend(wire, embedded, facts),
+  });
+  door.lead(server);
   const administered: AdministeredBroker = {
     broker,
     policies,
     roles: authenticator && {
       authenticate: (token) => authenticator.authenticate(token),
-      mayAdminister: () => true,
+      mayAdminister: (role) => permissions?.isAdmin(role) ?? true,
     },
     settings: resolveSettings(options.broker ?? {}),
   };
@@ -256,10 +247,24 @@ class Running implements RunningBroker {
   }
 }
 
-function addressesOf({ listen = LISTEN }: StartBrokerOptions): readonly ListenAddress[] {
+function addressesOf(options: StartBrokerOptions): readonly ListenAddress[] {
+  const { listen = LISTEN, token, allowAnonymous = false } = options;
   const addresses = (typeof listen === "string" ? [listen] : listen).map(parseListenAddress);
   if (addresses.length === 0) throw new ConfigError("listen is empty; name an address at least");
+  for (const { host, isTls } of addresses) {
+    if (isLoopback(host) || token !== undefined || isTls || allowAnonymous) continue;
+    throw new ConfigError(
+      `listen has ${host}, which other machines reach, without token and TLS; add token, listen on pulsar+ssl:// or 127.0.0.1, or set allowAnonymous: true`,
+    );
+  }
   return addresses;
+}
+
+function permissionsOf({ roles, token }: StartBrokerOptions): Permissions | undefined {
+  if (roles === undefined) return undefined;
+  if (token === undefined)
+    throw new ConfigError("roles need token, because a client's role is in its token; add token");
+  return new Permissions(roles);
 }
 
 async function openBroker(
@@ -305,8 +310,4 @@ async function makePartitions(
   for (const [topic, count] of Object.entries(partitions)) {
     if (broker.partitionsOf(topic) !== count) await broker.createPartitionedTopic(topic, count);
   }
-}
-
-function reachable(host: string): string {
-  return ANY_HOST.has(host) ? hostname() : host;
 }

@@ -11,7 +11,7 @@ import { ConfigError } from "@sluice/core";
 import { SERVER_ERROR } from "@sluice/pulsar/wire";
 import { afterEach, expect, test } from "vitest";
 import { ListenError, startBroker } from "../src/index.ts";
-import type { RunningBroker, StartBrokerOptions } from "../src/index.ts";
+import type { BrokerEvent, RunningBroker, StartBrokerOptions } from "../src/index.ts";
 import { startTestBroker } from "./broker-world.ts";
 import { RawClient } from "./raw-client.ts";
 import { entryOf } from "./session-driver.ts";
@@ -77,16 +77,29 @@ test("a broker that cannot store its last words still says goodbye", async () =>
   await client.ended();
 });
 
-test("an observer's error harms nobody", async () => {
+test("an observer hears which client was closed and why; an error that it throws is dropped", async () => {
+  const heard: BrokerEvent[] = [];
   const broker = await start({
-    onClosed: () => {
+    observe: (event) => {
+      heard.push(event);
       throw new Error("the observer's own");
     },
   });
   const client = await connected(broker);
+  const { localPort } = client.socket;
   client.send("connect", { clientVersion: "again" });
   await client.ended();
   await connected(broker);
+  expect(heard).toEqual([
+    { kind: "client-closed", address: `127.0.0.1:${localPort}`, reason: "a second CONNECT" },
+  ]);
+});
+
+test("an address that other machines reach needs a token, TLS, or a word that anonymous is meant", async () => {
+  const listen = "pulsar://0.0.0.0:0";
+  await expect(start({ listen })).rejects.toThrow("allowAnonymous: true");
+  await expect(start({ listen, allowAnonymous: true })).resolves.toBeDefined();
+  await expect(start({ listen, token: { secretKey: Buffer.alloc(32) } })).resolves.toBeDefined();
 });
 
 test("partitions are counted and named", async () => {
@@ -198,7 +211,9 @@ test.each([
   { listen: "pulsar+ssl://127.0.0.1:0" },
   { listen: "pulsar+ssl://127.0.0.1:0", tls: { cert: "x", key: "y" } },
   { session: { producersMax: 0 } },
-  { publishBytesMax: -1 },
+  { memoryBytesMax: -1 },
+  { roles: { shop: {} } },
+  { token: { secretKey: Buffer.alloc(32) }, roles: { shop: { produce: ["orders"] } } },
   { partitions: { t: 0 } },
   { token: { secretKey: Buffer.alloc(8) } },
   { broker: { retention: { ageMaxMs: -1 } } },

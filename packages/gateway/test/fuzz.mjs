@@ -35,7 +35,9 @@ const broker = await startBroker({
   listen: "pulsar://127.0.0.1:0",
   data: "memory",
   broker: { limits: { topicsMax: 1_000 } },
-  onError: (error) => result.faults.push(String(error)),
+  observe: (event) => {
+    if (event.kind === "error") result.faults.push(String(event.error));
+  },
 });
 const client = await connect(broker.url);
 const producer = await client.createProducer({ topic: "honest" });

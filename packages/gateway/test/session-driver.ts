@@ -1,9 +1,10 @@
 import type { Command, CommandBodies, CommandKind, Frame } from "@sluice/pulsar/wire";
 import { decodeFrame, encodeEntry, encodeFrameHead } from "@sluice/pulsar/wire";
 import type { Effect } from "../src/session/effect.ts";
-import type { SessionFacts } from "../src/session/handshake.ts";
 import { sessionLimits } from "../src/session/limits.ts";
 import type { SessionLimits } from "../src/session/limits.ts";
+import type { SessionFacts } from "../src/session/session-context.ts";
+import type { SessionEvent } from "../src/session/session-event.ts";
 import { Session } from "../src/session/session.ts";
 
 const NO_ENTRY = Buffer.alloc(0);
@@ -27,7 +28,8 @@ export class SessionDriver {
     this.session = new Session(
       {
         limits: sessionLimits(limits),
-        needsToken: false,
+        authMethods: [],
+        permissions: undefined,
         serviceUrl: "pulsar://127.0.0.1:6650",
         serviceUrlTls: undefined,
         ...facts,
@@ -50,11 +52,11 @@ export class SessionDriver {
   }
 
   receiveFrame(frame: Frame): void {
-    this.keep(this.session.receive(frame, this.nowMs));
+    this.on({ kind: "frame", frame });
   }
 
-  keep(effects: readonly Effect[]): void {
-    for (const effect of effects) {
+  on(event: SessionEvent): void {
+    for (const effect of this.session.on(event, this.nowMs)) {
       if (effect.kind === "send") this.#sent.push(effect.command);
       else if (effect.kind === "close") this.closeReason = effect.reason;
       else this.wanted.push(effect);
@@ -63,7 +65,7 @@ export class SessionDriver {
 
   tick(nowMs: number): void {
     this.nowMs = nowMs;
-    this.keep(this.session.tick(nowMs));
+    this.on({ kind: "tick" });
   }
 
   /** What was sent since the last call. */
@@ -84,20 +86,27 @@ export class SessionDriver {
   /** Opens a producer, whose id is also its request's. */
   openProducer(producerId: bigint, topic = "t"): void {
     this.receive("producer", { topic, producerId, requestId: producerId });
-    this.keep(
-      this.session.producerOpened(this.take("openProducer").producer, {
-        name: `p${producerId}`,
-        isReady: true,
-        topicEpoch: undefined,
-        schemaVersion: undefined,
-      }),
-    );
+    this.opened(this.take("openProducer").producer, { name: `p${producerId}` });
   }
 
   subscribe(consumerId: bigint): void {
     const requestId = consumerId;
     this.receive("subscribe", { topic: "t", subscription: "s", subType: 1, consumerId, requestId });
-    this.keep(this.session.subscribed(this.take("subscribe").consumer));
+    this.on({ kind: "subscribed", consumer: this.take("subscribe").consumer, isActive: undefined });
+  }
+
+  /** The broker has opened a producer. */
+  opened(producer: number, { name = "p", isReady = true } = {}): void {
+    const opened = { name, isReady, topicEpoch: undefined, schemaVersion: undefined };
+    this.on({ kind: "producerOpened", producer, ...opened });
+  }
+
+  /** The oldest entry that was to be published is stored; answers what it was. */
+  publish(): Extract<Effect, { readonly kind: "publish" }> {
+    const publish = this.take("publish");
+    const { producer, sequence } = publish;
+    this.on({ kind: "published", producer, sequence, messageId: { ledgerId: 1n, entryId: 0n } });
+    return publish;
   }
 
   send(producerId: bigint, sequenceId: bigint, entry: Buffer = entryOf("x")): void {

@@ -14,8 +14,22 @@ const START_SECONDS = WALL_START_MS / 1_000;
 let broker: TestBroker;
 const clients: RawClient[] = [];
 
+const refused: string[] = [];
+
 beforeEach(async () => {
-  broker = await startTestBroker({ token: { secretKey: SECRET, leewayMs: 0 } });
+  refused.length = 0;
+  broker = await startTestBroker({
+    token: { secretKey: SECRET, leewayMs: 0 },
+    roles: {
+      me: { produce: ["public/default/*"], consume: ["public/default/*"] },
+      writer: { produce: ["public/default/in"] },
+      reader: { consume: ["public/default/out"] },
+      root: { admin: true },
+    },
+    observe: (event) => {
+      if (event.kind === "client-refused") refused.push(event.reason);
+    },
+  });
 });
 
 afterEach(async () => {
@@ -114,4 +128,75 @@ test("a connection lives on with a fresh token", async () => {
   await broker.timer.advance(10_000);
   client.send("ping", {});
   await client.next("pong");
+});
+
+async function connectedAs(role: string): Promise<RawClient> {
+  const client = await connectWith(await tokenFor(role, 60));
+  await client.next("connected");
+  return client;
+}
+
+/** How a request ended: "ok", or what the error is called. */
+async function outcomeOf(client: RawClient): Promise<string> {
+  const { command } = await client.nextAny();
+  if (command.kind === "unknown" || !("body" in command)) return "unknown";
+  const { body } = command;
+  const error = "errorCode" in body ? body.errorCode : "error" in body ? body.error : undefined;
+  return error === SERVER_ERROR.AuthorizationError ? "AuthorizationError" : "ok";
+}
+
+type Ask = (client: RawClient, topic: string) => void;
+
+const ASKS: Readonly<Record<string, Ask>> = {
+  PRODUCER: (client, topic) => client.send("producer", { topic, producerId: 1n, requestId: 1n }),
+  SUBSCRIBE: (client, topic) =>
+    client.send("subscribe", {
+      topic,
+      subscription: "s",
+      subType: 0,
+      consumerId: 1n,
+      requestId: 1n,
+    }),
+  LOOKUP: (client, topic) => client.send("lookup", { topic, requestId: 1n }),
+  PARTITIONED_METADATA: (client, topic) =>
+    client.send("partitionedMetadata", { topic, requestId: 1n }),
+  GET_SCHEMA: (client, topic) => client.send("getSchema", { topic, requestId: 1n }),
+  GET_OR_CREATE_SCHEMA: (client, topic) =>
+    client.send("getOrCreateSchema", {
+      topic,
+      requestId: 1n,
+      schema: { name: "s", schemaData: Buffer.from("{}"), type: 1 },
+    }),
+};
+
+const DENIED = "AuthorizationError";
+
+test.each([
+  ["writer", "in", ["ok", DENIED, "ok", "ok", "ok", "ok"]],
+  ["writer", "out", [DENIED, DENIED, DENIED, DENIED, DENIED, DENIED]],
+  ["reader", "out", [DENIED, "ok", "ok", "ok", "ok", DENIED]],
+  ["root", "persistent://other/any/topic", ["ok", "ok", "ok", "ok", "ok", "ok"]],
+  ["stranger", "in", [DENIED, DENIED, DENIED, DENIED, DENIED, DENIED]],
+])("the role %s may do to %s what it was given, and no more", async (role, topic, expected) => {
+  const outcomes: string[] = [];
+  for (const ask of Object.values(ASKS)) {
+    const client = await connectedAs(role);
+    ask(client, topic);
+    outcomes.push(await outcomeOf(client));
+  }
+  expect(outcomes).toEqual(expected);
+  expect(refused).toHaveLength(expected.filter((outcome) => outcome === DENIED).length);
+});
+
+test("GET_TOPICS answers the topics that a role may look up", async () => {
+  const root = await connectedAs("root");
+  for (const [index, topic] of ["in", "out", "secret"].entries()) {
+    const id = BigInt(index);
+    root.send("producer", { topic, producerId: id, requestId: id });
+    await root.next("producerSuccess");
+  }
+  const writer = await connectedAs("writer");
+  writer.send("getTopicsOfNamespace", { namespace: "public/default", requestId: 1n });
+  const { topics } = await writer.next("getTopicsOfNamespaceResponse");
+  expect(topics).toEqual(["persistent://public/default/in"]);
 });

@@ -13,6 +13,7 @@ export {
 } from "./wire/frame.ts";
 export type { Frame } from "./wire/frame.ts";
 export { typeOf } from "./wire/command.ts";
+export { requestIdOf } from "./wire/unknown-request.ts";
 export type {
   Command,
   CommandBodies,

@@ -1,6 +1,6 @@
 /** Arbitrary messages, made of the definitions that the codecs are made of. */
 import fc from "fast-check";
-import { bool, bytes, int32, int64, string, uint32, uint64 } from "../src/wire/message.ts";
+import { bool, bytes, double, int32, int64, string, uint32, uint64 } from "../src/wire/message.ts";
 import type { Field, FieldType, MessageType } from "../src/wire/message.ts";
 
 type Presence = "required" | "optional" | "repeated";
@@ -14,6 +14,7 @@ const SCALARS: ReadonlyMap<unknown, fc.Arbitrary<unknown>> = new Map<
   [uint32, fc.oneof(fc.nat(), fc.constantFrom(0, 127, 128, 2 ** 32 - 1))],
   [uint64, fc.oneof(wide(0n, 2n ** 64n - 1n), fc.nat(300).map(BigInt))],
   [int64, fc.oneof(wide(-(2n ** 63n), 2n ** 63n - 1n), fc.constantFrom(-1n, 0n))],
+  [double, fc.double({ noNaN: true })],
   [string, fc.oneof(fc.string({ maxLength: 60 }), fc.string({ unit: "grapheme", maxLength: 20 }))],
   [bytes, fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array))],
 ]);

@@ -1,6 +1,6 @@
 /** Our definitions, given to another library: it reads what we write, and we read what it writes. */
 import protobuf from "protobufjs";
-import { bool, bytes, int32, int64, string, uint32, uint64 } from "../src/wire/message.ts";
+import { bool, bytes, double, int32, int64, string, uint32, uint64 } from "../src/wire/message.ts";
 import type { Field, MessageType } from "../src/wire/message.ts";
 
 const SCALARS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
@@ -11,6 +11,7 @@ const SCALARS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [int64, "int64"],
   [string, "string"],
   [bytes, "bytes"],
+  [double, "double"],
 ]);
 
 type AnyField = Field<unknown, "required" | "optional" | "repeated">;

@@ -21,6 +21,11 @@ export class Fifo<T> {
     return this.#items[this.#head];
   }
 
+  /** The item that leaves after `index` others. */
+  at(index: number): T | undefined {
+    return index < 0 ? undefined : this.#items[this.#head + index];
+  }
+
   shift(): T | undefined {
     if (this.length === 0) return undefined;
     const item = this.#items[this.#head];

@@ -9,10 +9,8 @@ import type {
   Timer,
 } from "@sluice/core";
 import { Ewma } from "@sluice/core/internal";
-import { AlarmHeap } from "./alarm-heap.ts";
-import type { Alarm } from "./alarm-heap.ts";
-import { Alarms } from "./alarms.ts";
-import type { Sleeper } from "./alarms.ts";
+import { AlarmHeap, Alarms } from "@sluice/core/internal";
+import type { Alarm, Sleeper } from "@sluice/core/internal";
 import type { Call } from "./call-options.ts";
 import type { LeftBecause, RefusedAt } from "./event.ts";
 import { Place } from "./place.ts";

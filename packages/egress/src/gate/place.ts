@@ -1,7 +1,7 @@
 import type { Permit, PermitWaiter } from "@sluice/core";
 import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
 import type { Waiter } from "@sluice/core/internal";
-import type { Alarms, Sleeper } from "./alarms.ts";
+import type { Alarms, Sleeper } from "@sluice/core/internal";
 import type { Call } from "./call-options.ts";
 import type { LeftBecause, RefusedAt } from "./event.ts";
 import type { Refusal } from "./throttled-error.ts";

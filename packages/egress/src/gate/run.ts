@@ -1,7 +1,7 @@
 import type { Permit } from "@sluice/core";
 import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
 import type { Verdict } from "../outcome/verdict.ts";
-import type { Alarms, Sleeper } from "./alarms.ts";
+import type { Alarms, Sleeper } from "@sluice/core/internal";
 import type { Call } from "./call-options.ts";
 import { IGNORED, LATE } from "./default-verdict.ts";
 import type { Arrival } from "./place.ts";

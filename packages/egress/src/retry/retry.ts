@@ -5,7 +5,7 @@ import {
   addAbortListener,
   removeAbortListener,
 } from "@sluice/core/internal";
-import type { Alarms, Sleeper } from "../gate/alarms.ts";
+import type { Alarms, Sleeper } from "@sluice/core/internal";
 import { readCall } from "../gate/call-options.ts";
 import type { CallOptions } from "../gate/call-options.ts";
 import type { DeniedBy, LeftBecause } from "../gate/event.ts";

@@ -1,5 +1,6 @@
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
+import type { ByteBudget } from "../memory/byte-budget.ts";
 import type { BrokerObserver } from "../observe/broker-event.ts";
 import type { TopicPolicies } from "../policy/topic-policy.ts";
 import type { StoredEntry } from "../storage/log/topic-log.ts";
@@ -10,9 +11,10 @@ import type { ConsumerHandle, ConsumerRequest, SeekPoint } from "../topic/consum
 import { NameMaker } from "../topic/name-maker.ts";
 import { PersistentTopic } from "../topic/persistent-topic.ts";
 import type { ProducerHandle, ProducerRequest } from "../topic/producer-handle.ts";
+import { ReadAheadMemory } from "../topic/read-ahead-memory.ts";
 import { orRefusal } from "../topic/refusal.ts";
-import { parseTopicName } from "../topic/topic-name.ts";
-import type { TopicName } from "../topic/topic-name.ts";
+import { parseTopicName } from "../name/topic-name.ts";
+import type { TopicName } from "../name/topic-name.ts";
 import type { TopicStats } from "../topic/topic-stats.ts";
 import type { TopicSurroundings } from "../topic/topic.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
@@ -33,6 +35,8 @@ export interface BrokerDependencies {
   readonly nextTurn: () => Promise<void>;
   /** Told what an operator should know; nothing if absent. */
   readonly observe?: BrokerObserver | undefined;
+  /** The bytes that the process holds; without it read-ahead is bounded per subscription only. */
+  readonly memory?: ByteBudget | undefined;
   /** Message TTL and backlog quota of each topic; none if absent. */
   readonly policies?: TopicPolicies | undefined;
 }
@@ -73,6 +77,7 @@ export class Broker implements BrokerAdministration {
       names,
       observe,
       policies,
+      readAhead: new ReadAheadMemory(dependencies.memory),
       settings: this.#settings,
     };
     this.#topics = new Topics(store, surroundings);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseTopicName } from "../topic/topic-name.ts";
+import { parseTopicName } from "../name/topic-name.ts";
 import { TopicIndex } from "./topic-index.ts";
 
 const texts = ["a", "b", "p", "p-partition-0", "p-partition-1", "x/y/c", "non-persistent://x/y/c"];

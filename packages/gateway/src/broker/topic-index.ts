@@ -1,4 +1,4 @@
-import type { TopicName } from "../topic/topic-name.ts";
+import type { TopicName } from "../name/topic-name.ts";
 
 /** Which topics a list holds. */
 export type TopicDomain = "persistent" | "non-persistent";

@@ -1,5 +1,15 @@
 /** What bytes are held for. */
-export type ByteUse = "partial-frame" | "publish" | "read-ahead" | "outbound";
+export type ByteUse =
+  /** Bytes that have arrived and are not yet a whole frame, or wait to be handed over. */
+  | "partial-frame"
+  /** Entries that are being stored. */
+  | "publish"
+  /** Entries that were read for a subscription and are not yet sent. */
+  | "read-ahead"
+  /** Bytes that were sent and that the client has not taken. */
+  | "outbound"
+  /** Producers, consumers and connections themselves, by an estimate. */
+  | "clients";
 
 /**
  * The bytes that all connections and subscriptions of one process hold, counted when they arrive.
@@ -9,9 +19,17 @@ export interface ByteBudget {
   readonly bytes: number;
   readonly bytesMax: number;
   readonly isExhausted: boolean;
+  /**
+   * Consumers that do not read must not keep producers from publishing: entries that were read ahead
+   * or sent may take half of the budget. From there on nothing more is read ahead.
+   */
+  readonly isDeliveryExhausted: boolean;
   bytesOf(use: ByteUse): number;
   reserve(use: ByteUse, bytes: number): void;
   release(use: ByteUse, bytes: number): void;
-  /** Called once when the budget has room again; answers how to stop waiting. */
+  /**
+   * Called once when there is room again, for SENDs or for deliveries; the listener looks which.
+   * Answers how to stop waiting.
+   */
   whenFree(listener: () => void): () => void;
 }

@@ -2,7 +2,7 @@ import { DOCUMENT_BYTES_MAX } from "../storage/document/document-store.ts";
 import type { DocumentStore } from "../storage/document/document-store.ts";
 import { StorageError } from "../storage/storage-error.ts";
 import { Turns } from "../storage/turns.ts";
-import type { TopicName } from "../topic/topic-name.ts";
+import type { TopicName } from "../name/topic-name.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
 import { enforcedPolicy } from "./enforced-policy.ts";
 import { NEW_NAMESPACE, setOf, withPermission, withPolicy, withSet } from "./namespace-record.ts";

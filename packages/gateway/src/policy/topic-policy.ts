@@ -1,4 +1,4 @@
-import type { TopicName } from "../topic/topic-name.ts";
+import type { TopicName } from "../name/topic-name.ts";
 
 /** What Pulsar does when a backlog is over its quota. */
 export type BacklogQuotaAction =

@@ -1,6 +1,6 @@
 import type { Schema } from "@sluice/pulsar/wire";
 import { RefusalError } from "../refusal/refusal-error.ts";
-import { parseTopicName } from "../topic/topic-name.ts";
+import { parseTopicName } from "../name/topic-name.ts";
 
 export interface StoredSchema {
   readonly schema: Schema;

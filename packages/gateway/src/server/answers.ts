@@ -1,18 +1,28 @@
 import { decodeMetadata, NO_ID, splitEntry, TOPICS_MODE } from "@sluice/pulsar/wire";
 import type { MessageIdData } from "@sluice/pulsar/wire";
+import type { Broker } from "../broker/broker.ts";
 import { messageIdOf, startPointOf } from "../broker/message-id.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
-import type { Answer, Question, SeekTarget } from "../session/effect.ts";
+import type { SchemaRegistry } from "../schema/schema-registry.ts";
+import type { Answer, Question, SeekTarget } from "../session/question.ts";
 import type { Position } from "../storage/position.ts";
 import type { ConsumerHandle, SeekPoint } from "../topic/consumer-handle.ts";
-import type { BrokerSide } from "./broker-link.ts";
 
-/** What the broker has to say; rejects with a `RefusalError` if it will not. */
-export async function answerTo(
+/** The consumer that a question is about. */
+interface AskedConsumer {
+  readonly handle: ConsumerHandle;
+  readonly partition: number | undefined;
+}
+
+/**
+ * What the broker answers; throws or rejects with a `RefusalError` if it refuses. What can be answered
+ * at once is, so that a client's next request is read only when the answer is written.
+ */
+export function answerTo(
   question: Question,
-  handle: ConsumerHandle | undefined,
-  { broker, schemas }: BrokerSide,
-): Promise<Answer> {
+  consumer: AskedConsumer | undefined,
+  { broker, schemas }: { readonly broker: Broker; readonly schemas: SchemaRegistry },
+): Answer | Promise<Answer> {
   const { about } = question;
   switch (about) {
     case "partitions":
@@ -29,25 +39,31 @@ export async function answerTo(
     }
     case "newSchema":
       return { about, version: schemas.put(question.topic, question.schema) };
-    case "lastMessageId": {
-      const { partition } = question.consumer;
-      const entry = await openOr(handle).lastEntry();
-      const batchIndex = entry === undefined ? undefined : lastBatchIndex(entry.bytes);
-      const last = { ...idOf(entry?.position), partition, batchIndex };
-      const markDelete = { ...idOf(openOr(handle).markDeletePosition()), partition };
-      return { about, last, markDelete };
-    }
+    case "consumerStats":
+      return { about, stats: { consumerName: openOr(consumer).handle.name } };
+    case "lastMessageId":
+      return lastMessageId(openOr(consumer));
     case "seek":
-      await openOr(handle).seek(seekPointTo(question.target));
-      return { about };
+      return openOr(consumer)
+        .handle.seek(seekPointTo(question.target))
+        .then(() => ({ about }));
     case "unsubscribe":
-      await openOr(handle).unsubscribe();
-      return { about };
+      return openOr(consumer)
+        .handle.unsubscribe()
+        .then(() => ({ about }));
   }
 }
 
-function openOr(handle: ConsumerHandle | undefined): ConsumerHandle {
-  if (handle !== undefined) return handle;
+async function lastMessageId({ handle, partition }: AskedConsumer): Promise<Answer> {
+  const entry = await handle.lastEntry();
+  const batchIndex = entry === undefined ? undefined : lastBatchIndex(entry.bytes);
+  const last = { ...idOf(entry?.position), partition, batchIndex };
+  const markDelete = { ...idOf(handle.markDeletePosition()), partition };
+  return { about: "lastMessageId", last, markDelete };
+}
+
+function openOr(consumer: AskedConsumer | undefined): AskedConsumer {
+  if (consumer !== undefined) return consumer;
   throw new RefusalError("ConsumerNotFound", "the consumer is closed");
 }
 

@@ -1,9 +1,9 @@
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 
-/** How many may connect. */
+/** How many clients may connect. A connection counts from its first byte, during a TLS handshake too. */
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** This machine's own addresses are not counted: there may be a proxy, with everybody behind it. */
+  /** Loopback addresses are not counted: a local proxy may have all clients behind it. */
   readonly connectionsPerAddressMax: number;
 }
 
@@ -37,15 +37,16 @@ export class ConnectionCount {
     return this.#all;
   }
 
-  /** Counts one more, if it may come. */
-  tryEnter(address: string): boolean {
+  /** Counts one more connection; answers why it may not come. */
+  tryEnter(address: string): string | undefined {
     const same = this.#byAddress.get(address) ?? 0;
     const { connectionsMax, connectionsPerAddressMax } = this.#limits;
-    if (this.#all >= connectionsMax) return false;
-    if (same >= connectionsPerAddressMax && !LOOPBACK.test(address)) return false;
+    if (this.#all >= connectionsMax) return `there are ${connectionsMax} connections, the maximum`;
+    if (same >= connectionsPerAddressMax && !LOOPBACK.test(address))
+      return `there are ${connectionsPerAddressMax} connections of this address, the maximum`;
     this.#all++;
     this.#byAddress.set(address, same + 1);
-    return true;
+    return undefined;
   }
 
   leave(address: string): void {

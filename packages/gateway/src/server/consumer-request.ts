@@ -1,5 +1,6 @@
 import type { Clock } from "@sluice/core";
-import { INITIAL_POSITION, SUB_TYPE } from "@sluice/pulsar/wire";
+import { ConfigError } from "@sluice/core";
+import { INITIAL_POSITION, parseTopicName, SUB_TYPE } from "@sluice/pulsar/wire";
 import type { CommandBodies } from "@sluice/pulsar/wire";
 import { startPointOf } from "../broker/message-id.ts";
 import type { ConsumerRequest, SeekPoint } from "../topic/consumer-handle.ts";
@@ -39,6 +40,17 @@ function startOf(request: CommandBodies["subscribe"], wallClock: Clock): SeekPoi
     };
   if (startMessageId !== undefined) return startPointOf(startMessageId);
   return { kind: initialPosition === INITIAL_POSITION.earliest ? "earliest" : "latest" };
+}
+
+/** The number of the partition that a name means; undefined if it means no partition. */
+export function partitionOf(topic: string): number | undefined {
+  try {
+    return parseTopicName(topic).partition;
+  } catch (error) {
+    // The broker refuses it by name.
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
 }
 
 /** Go's client sends empty texts for what it has none of. */

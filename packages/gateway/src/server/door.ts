@@ -3,16 +3,20 @@ import type { ListenAddress } from "./listen-address.ts";
 import { Listener } from "./listener.ts";
 import type { ListenerOptions } from "./listener.ts";
 
-export type DoorOptions = Omit<ListenerOptions, "onSocket">;
+export type DoorOptions = Omit<ListenerOptions, "onSocket" | "onRefused">;
 
-/** All addresses that clients connect to. They may be open before it is known where they lead. */
+/** What takes the connections of all addresses. */
+export interface Doorkeeper {
+  accept(socket: Socket): void;
+  refuse(socket: Socket, reason: string): void;
+}
+
+/** All addresses that clients connect to. They may be open before the server that takes them. */
 export class Door {
   readonly #listeners: Listener[] = [];
   readonly #options: DoorOptions;
-  // Whoever is faster than the last address to listen on tries again.
-  #onSocket = (socket: Socket): void => {
-    socket.destroy();
-  };
+  /** Undefined until all addresses are open; clients that come before try again. */
+  #keeper: Doorkeeper | undefined;
 
   constructor(options: DoorOptions) {
     this.#options = options;
@@ -24,12 +28,20 @@ export class Door {
   }
 
   async open(address: ListenAddress): Promise<void> {
-    const onSocket = (socket: Socket): void => this.#onSocket(socket);
-    this.#listeners.push(await Listener.open(address, { ...this.#options, onSocket }));
+    const onSocket = (socket: Socket): void => {
+      if (this.#keeper === undefined) socket.destroy();
+      else this.#keeper.accept(socket);
+    };
+    const onRefused = (socket: Socket, reason: string): void => {
+      if (this.#keeper === undefined) socket.destroy();
+      else this.#keeper.refuse(socket, reason);
+    };
+    const options = { ...this.#options, onSocket, onRefused };
+    this.#listeners.push(await Listener.open(address, options));
   }
 
-  lead(onSocket: (socket: Socket) => void): void {
-    this.#onSocket = onSocket;
+  lead(keeper: Doorkeeper): void {
+    this.#keeper = keeper;
   }
 
   /** Takes no more connections. Those that are there stay; it resolves once they are gone. */

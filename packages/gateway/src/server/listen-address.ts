@@ -22,6 +22,11 @@ export function parseListenAddress(url: string): ListenAddress {
   return { isTls, host: host.replaceAll(/[[\]]/g, ""), port };
 }
 
+/** Whether only this machine reaches the host. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
 export function serviceUrl({ isTls, host, port }: ListenAddress): string {
   const name = host.includes(":") ? `[${host}]` : host;
   return `${isTls ? "pulsar+ssl" : "pulsar"}://${name}:${port}`;

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { ConfigError, SluiceError } from "@sluice/core";
+import type { ConnectionCount } from "./connection-limits.ts";
 import type { ListenAddress } from "./listen-address.ts";
 
 /** PEM texts. */
@@ -13,15 +14,20 @@ export interface TlsFiles {
 
 export interface ListenerOptions {
   readonly tls?: TlsFiles | undefined;
-  /** More are dropped, also those who say nothing yet. */
+  /** Counts connections of all listeners. */
+  readonly count: ConnectionCount;
+  /** The system's own bound; connections beyond it are dropped without an answer. */
   readonly connectionsMax: number;
   readonly tlsHandshakeMs: number;
+  /** A connection that is ready to be read. */
   readonly onSocket: (socket: Socket) => void;
-  /** A connection could not be taken, for want of file descriptors for one. The next may be. */
+  /** A connection too many. With TLS it has no way to hear why. */
+  readonly onRefused: (socket: Socket, reason: string) => void;
+  /** A connection could not be accepted, for lack of file descriptors for one. The next may be. */
   readonly onAcceptError: (error: Error) => void;
 }
 
-/** Nobody can connect, because the address cannot be had. */
+/** The broker cannot listen on an address. */
 export class ListenError extends SluiceError {
   override readonly name = "ListenError";
   readonly code = "CONNECTION";
@@ -61,14 +67,26 @@ export class Listener {
 }
 
 function serverFor({ isTls }: ListenAddress, options: ListenerOptions): Server {
-  const { tls, onSocket, tlsHandshakeMs: handshakeTimeout } = options;
-  if (!isTls) return createServer(onSocket);
+  const { tls, onSocket, onRefused, tlsHandshakeMs: handshakeTimeout } = options;
+  if (!isTls)
+    return createServer((socket) => {
+      const refusal = enter(socket, options);
+      if (refusal === undefined) onSocket(socket);
+      else onRefused(socket, refusal);
+    });
   if (tls === undefined) throw new ConfigError("pulsar+ssl needs a certificate and its key");
   try {
     const server = createTlsServer(
       { cert: toPem(tls.cert), key: toPem(tls.key), handshakeTimeout },
       onSocket,
     );
+    // Before the handshake, which costs more than all that follows it.
+    server.prependListener("connection", (socket: Socket) => {
+      const refusal = enter(socket, options);
+      if (refusal === undefined) return;
+      onRefused(socket, refusal);
+      socket.destroy();
+    });
     // A handshake that fails ends its own socket and nothing else.
     server.on("tlsClientError", (_, socket) => socket.destroy());
     return server;
@@ -82,6 +100,14 @@ function serverFor({ isTls }: ListenAddress, options: ListenerOptions): Server {
       },
     );
   }
+}
+
+/** Counts a connection until it closes; answers why it may not come. */
+function enter(socket: Socket, { count }: ListenerOptions): string | undefined {
+  const { remoteAddress = "" } = socket;
+  const refusal = count.tryEnter(remoteAddress);
+  if (refusal === undefined) socket.once("close", () => count.leave(remoteAddress));
+  return refusal;
 }
 
 function toPem(text: string | Uint8Array): string | Buffer {

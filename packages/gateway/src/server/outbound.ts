@@ -1,29 +1,43 @@
 import type { Socket } from "node:net";
 import { encodeFrame, encodeFrameHead } from "@sluice/pulsar/wire";
 import type { Command } from "@sluice/pulsar/wire";
+import { Fifo } from "@sluice/core/internal";
+import type { ByteBudget } from "../memory/byte-budget.ts";
 import type { Flushable, FlushTurns } from "./flush-turns.ts";
 
-/** Below this a copy costs less than a piece of its own in a system call. */
+/** Up to this size a copy costs less than a piece of its own in a system call. */
 const COPY_BYTES_MAX = 2_048;
+
+/**
+ * Bytes that the socket is given at once. When it has taken them the client has made progress: a
+ * larger number makes a slow client look as if it took nothing.
+ */
+const WRITE_BYTES_MAX = 131_072;
+
+export interface OutboundOptions {
+  readonly turns: FlushTurns;
+  readonly memory: ByteBudget;
+  /** The peer, or rather its kernel, has taken some bytes. */
+  readonly onTaken: () => void;
+}
 
 /** What a socket is to be sent, gathered over a turn of the event loop. */
 export class Outbound implements Flushable {
   readonly #socket: Socket;
-  readonly #turns: FlushTurns;
-  readonly #onRead: () => void;
-  #parts: Buffer[] = [];
-  #gatheredBytes = 0;
+  readonly #options: OutboundOptions;
+  #parts = new Fifo<Buffer>();
+  #unreadBytes = 0;
+  #isFlushPlanned = false;
+  #isWriting = false;
 
-  /** `onRead`: the peer, or rather its kernel, has taken what was flushed. */
-  constructor(socket: Socket, turns: FlushTurns, onRead: () => void) {
+  constructor(socket: Socket, options: OutboundOptions) {
     this.#socket = socket;
-    this.#turns = turns;
-    this.#onRead = onRead;
+    this.#options = options;
   }
 
   /** Bytes that the peer has not taken. */
   get unreadBytes(): number {
-    return this.#gatheredBytes + this.#socket.writableLength;
+    return this.#unreadBytes;
   }
 
   /** Answers how many bytes the frame has. An entry must not change from here on. */
@@ -33,42 +47,85 @@ export class Outbound implements Flushable {
   }
 
   flush(): void {
-    const parts = this.#parts;
-    this.#parts = [];
-    this.#gatheredBytes = 0;
-    if (this.#socket.destroyed || parts.length === 0) return;
+    this.#isFlushPlanned = false;
+    this.#writeNext();
+  }
+
+  /** Resolves nothing: what was added before is written, then the socket's own side is ended. */
+  end(): void {
+    this.flush();
+    const rest: Buffer[] = [];
+    for (let part = this.#parts.shift(); part !== undefined; part = this.#parts.shift())
+      rest.push(part);
+    this.#socket.end(Buffer.concat(rest));
+  }
+
+  /** The socket is gone: nothing is held any more. */
+  drop(): void {
+    this.#parts = new Fifo();
+    this.#release(this.#unreadBytes);
+  }
+
+  #add(part: Buffer): number {
+    const bytes = part.length;
+    if (bytes === 0) return 0;
+    if (!this.#isFlushPlanned && !this.#isWriting) {
+      this.#isFlushPlanned = true;
+      this.#options.turns.add(this);
+    }
+    this.#parts.push(part);
+    this.#unreadBytes += bytes;
+    this.#options.memory.reserve("outbound", bytes);
+    return bytes;
+  }
+
+  #release(bytes: number): void {
+    this.#unreadBytes -= bytes;
+    this.#options.memory.release("outbound", bytes);
+  }
+
+  #writeNext(): void {
+    if (this.#isWriting || this.#parts.length === 0 || this.#socket.destroyed) return;
+    const { pieces, bytes } = this.#takePieces();
+    this.#isWriting = true;
     this.#socket.cork();
-    const pieces = joinSmall(parts);
     pieces.forEach((piece, index) => {
       if (index < pieces.length - 1) this.#socket.write(piece);
-      else this.#socket.write(piece, this.#onRead);
+      else this.#socket.write(piece, () => this.#onWritten(bytes));
     });
     this.#socket.uncork();
   }
 
-  #add(part: Buffer): number {
-    if (this.#parts.length === 0) this.#turns.add(this);
-    this.#parts.push(part);
-    this.#gatheredBytes += part.length;
-    return part.length;
+  #onWritten(bytes: number): void {
+    this.#isWriting = false;
+    // After `drop` nothing is left to release.
+    if (this.#unreadBytes < bytes) return;
+    this.#release(bytes);
+    this.#writeNext();
+    this.#options.onTaken();
   }
-}
 
-/** The same bytes in fewer pieces: small ones that follow each other become one. */
-function joinSmall(parts: readonly Buffer[]): Buffer[] {
-  const pieces: Buffer[] = [];
-  let small: Buffer[] = [];
-  const join = (): void => {
-    if (small.length > 0) pieces.push(Buffer.concat(small));
-    small = [];
-  };
-  for (const part of parts) {
-    if (part.length <= COPY_BYTES_MAX) small.push(part);
-    else {
-      join();
-      pieces.push(part);
+  /** The next bytes in few pieces: small ones that follow each other become one, a large one is cut. */
+  #takePieces(): { readonly pieces: readonly Buffer[]; readonly bytes: number } {
+    const pieces: Buffer[] = [];
+    let small: Buffer[] = [];
+    let bytes = 0;
+    const join = (): void => {
+      const [first] = small;
+      if (first !== undefined) pieces.push(small.length === 1 ? first : Buffer.concat(small));
+      small = [];
+    };
+    while (bytes < WRITE_BYTES_MAX) {
+      const part = this.#parts.shift();
+      if (part === undefined) break;
+      bytes += part.length;
+      if (part.length <= COPY_BYTES_MAX) small.push(part);
+      else {
+        join();
+        pieces.push(part);
+      }
     }
+    join();
+    return { pieces, bytes };
   }
-  join();
-  return pieces;
 }

@@ -10,11 +10,14 @@ import { HeldStore } from "../../test/held-store.ts";
 import { frameBytes, RawClient } from "../../test/raw-client.ts";
 import { entryOf } from "../../test/session-driver.ts";
 import { Broker } from "../broker/broker.ts";
+import type { BrokerEvent } from "../observe/broker-event.ts";
+import { CountedByteBudget } from "../memory/counted-byte-budget.ts";
 import { SchemaRegistry } from "../schema/schema-registry.ts";
 import { sessionLimits } from "../session/limits.ts";
-import { connectionLimits } from "./connection-limits.ts";
-import { FlushTurns } from "./flush-turns.ts";
+import { EmbeddedBackend } from "./embedded-backend.ts";
 import { Server } from "./server.ts";
+
+const MIB = 1024 * 1024;
 
 /** What a test has started, ended in reverse. */
 const started: (() => Promise<unknown> | void)[] = [];
@@ -23,28 +26,35 @@ afterEach(async () => {
   for (const stop of started.splice(0).toReversed()) await stop();
 });
 
+function observe(event: BrokerEvent): void {
+  if (event.kind === "error") throw event.error;
+}
+
 /** A server over a store that answers when it is told to, and two clients of it, each a producer. */
-async function startHeld(options: { pendingSendsMax?: number; publishBytesMax?: number }) {
-  const { pendingSendsMax = 1_000, publishBytesMax = 1e9 } = options;
+async function startHeld(options: { pendingSendsMax?: number; memoryBytesMax?: number }) {
+  const { pendingSendsMax = 1_000, memoryBytesMax = 1e9 } = options;
   const timer = new VirtualTimer();
   const held = new HeldStore();
   const world = { timer, clock: timer, wallClock: timer, random: new SeededRandom(1), nextTurn };
   const broker = new Broker({ store: held.store, ...world });
-  const shared = {
-    ...world,
-    broker,
-    schemas: new SchemaRegistry(),
-    turns: new FlushTurns(nextTurn),
-    authenticator: undefined,
-    onClosed: () => {},
-    onError: (error: unknown) => {
-      throw error;
-    },
-  };
+  const memory = new CountedByteBudget(memoryBytesMax, () => {});
+  const schemas = new SchemaRegistry();
   const limits = sessionLimits({ pendingSendsMax });
-  const facts = { limits, needsToken: false, serviceUrl: undefined, serviceUrlTls: undefined };
-  const connections = connectionLimits();
-  const server = new Server(timer, shared, { facts, connections, publishBytesMax });
+  const facts = {
+    limits,
+    authMethods: [],
+    permissions: undefined,
+    serviceUrl: undefined,
+    serviceUrlTls: undefined,
+  };
+  const embedded = { ...world, broker, schemas, memory, authenticator: undefined, observe };
+  const server = new Server({
+    ...world,
+    memory,
+    observe,
+    limits,
+    openBackend: (wire) => new EmbeddedBackend(wire, embedded, facts),
+  });
   const listener = createServer((socket) => server.accept(socket)).listen(0, "127.0.0.1");
   await once(listener, "listening");
   started.push(async () => {
@@ -54,7 +64,13 @@ async function startHeld(options: { pendingSendsMax?: number; publishBytesMax?: 
     await passUntil(timer, server.close());
   });
   const { port } = listener.address() as AddressInfo;
-  return { held, server, one: await producerOf(port, "one"), two: await producerOf(port, "two") };
+  return {
+    held,
+    server,
+    port,
+    one: await producerOf(port, "one"),
+    two: await producerOf(port, "two"),
+  };
 }
 
 async function producerOf(port: number, topic: string): Promise<RawClient> {
@@ -66,8 +82,8 @@ async function producerOf(port: number, topic: string): Promise<RawClient> {
 }
 
 /** Many SENDs in one write, so that one read brings them all. */
-function sends(count: number): Buffer {
-  const entry = entryOf("x".repeat(76));
+function sends(count: number, payloadBytes = 76): Buffer {
+  const entry = entryOf("x".repeat(payloadBytes));
   return Buffer.concat(
     Array.from({ length: count }, (_, index) =>
       frameBytes({ kind: "send", body: { producerId: 1n, sequenceId: BigInt(index) } }, entry),
@@ -101,40 +117,76 @@ test("frames that one read brought wait, too, when reading is to stop", async ()
     expect((await one.next("sendReceipt")).sequenceId).toBe(receipt);
 });
 
-test("who publishes when too much is being stored waits, whoever filled it", async () => {
-  const { held, server, one, two } = await startHeld({ publishBytesMax: 1_000 });
-  one.socket.write(sends(30));
-  await until(() => server.stats().pausedConnections === 2);
+test("SENDs wait while memory is exhausted, whichever connection filled it; other commands do not", async () => {
+  const { held, server, port, one, two } = await startHeld({ memoryBytesMax: MIB });
+  one.socket.write(sends(30, 64 * 1024));
+  await until(() => server.stats().memoryBytes > MIB);
   const taken = held.held;
-  two.socket.write(sends(1));
-  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  expect(taken).toBeLessThan(30);
+  two.socket.write(
+    Buffer.concat([
+      frameBytes({ kind: "ping", body: {} }),
+      sends(1),
+      frameBytes({ kind: "ping", body: {} }),
+    ]),
+  );
+  // What came before the SEND is served; the SEND and what follows it wait.
+  await two.next("pong");
+  await until(() => server.stats().pausedConnections === 2);
   expect(held.held).toBe(taken);
-  expect(server.stats().pendingBytes).toBeLessThan(1_200);
-  while (held.held > 0 || server.stats().pendingSends > 0) {
-    held.letGo(1);
-    await nextTurn();
-  }
+  expect(server.stats().pendingBytes).toBeLessThan(1.1 * MIB);
+  // A client that does not publish is served.
+  const other = await RawClient.connected(port);
+  started.push(() => other.close());
+  other.send("ping", {});
+  await other.next("pong");
+  const stop = new AbortController();
+  const letGoOn = async (): Promise<void> => {
+    for (; !stop.signal.aborted; await nextTurn()) held.letGo(1);
+  };
+  const stored = letGoOn();
+  await two.next("pong");
   expect((await two.next("sendReceipt")).sequenceId).toBe(0n);
   for (let receipt = 0n; receipt < 30n; receipt++)
     expect((await one.next("sendReceipt")).sequenceId).toBe(receipt);
+  stop.abort();
+  await stored;
 });
 
-test.each([{ pendingSendsMax: 1 }, { publishBytesMax: 1 }])(
-  "a SEND that is refused at once does not overtake the one that it waited for, with %j",
-  async (bounds) => {
-    const { held, server, one } = await startHeld(bounds);
-    const flawed = { producerId: 1n, sequenceId: 1n, numMessages: 0 };
-    one.socket.write(
-      Buffer.concat([sends(1), frameBytes({ kind: "send", body: flawed }, entryOf("x"))]),
-    );
-    await until(() => held.held === 1 && server.stats().pausedConnections > 0);
-    held.letGo(1);
-    const answers = [await one.nextAny(), await one.nextAny()];
-    expect(answers.map(({ command }) => command.kind)).toEqual(["sendReceipt", "sendError"]);
-  },
-);
+test("a SEND that is refused at once does not overtake the one that it waited for", async () => {
+  const { held, server, one } = await startHeld({ pendingSendsMax: 1 });
+  const flawed = { producerId: 1n, sequenceId: 1n, numMessages: 0 };
+  one.socket.write(
+    Buffer.concat([sends(1), frameBytes({ kind: "send", body: flawed }, entryOf("x"))]),
+  );
+  await until(() => held.held === 1 && server.stats().pausedConnections > 0);
+  held.letGo(1);
+  const answers = [await one.nextAny(), await one.nextAny()];
+  expect(answers.map(({ command }) => command.kind)).toEqual(["sendReceipt", "sendError"]);
+});
 
-test("who is being stored while the broker closes hears of it, and nothing more is taken", async () => {
+test("large frames in pieces wait for each other, so that half frames do not fill the memory", async () => {
+  const { server, port, held } = await startHeld({ memoryBytesMax: 4 * MIB });
+  const frame = sends(1, 1.5 * MIB);
+  const clients: RawClient[] = [];
+  for (let index = 0; index < 8; index++) {
+    const client = await producerOf(port, `large-${index}`);
+    client.socket.write(frame.subarray(0, -1));
+    clients.push(client);
+  }
+  await until(() => server.stats().pausedConnections === 7);
+  for (let turn = 0; turn < 100; turn++) await nextTurn();
+  // One is admitted to half of the budget; of each other one read of the socket is held.
+  expect(server.stats().memoryBytes).toBeLessThan(1.6 * MIB + 7 * 0.14 * MIB + 0.2 * MIB);
+  for (const client of clients) client.socket.write(frame.subarray(-1));
+  for (let stored = 0; stored < clients.length; stored++) {
+    await until(() => held.held > 0);
+    held.letGo(1);
+  }
+  for (const client of clients) await client.next("sendReceipt");
+});
+
+test("a client whose SEND is being stored while the broker closes hears of it, and nothing more is taken", async () => {
   const { held, server, one } = await startHeld({});
   one.socket.write(sends(3));
   await until(() => held.held === 3);

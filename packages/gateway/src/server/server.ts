@@ -1,19 +1,28 @@
 import type { Socket } from "node:net";
-import type { Timer } from "@sluice/core";
+import { Alarms } from "@sluice/core/internal";
+import type { Clock, Timer } from "@sluice/core";
 import { encodeFrame, SERVER_ERROR } from "@sluice/pulsar/wire";
-import type { SessionFacts } from "../session/handshake.ts";
+import type { CountedByteBudget } from "../memory/counted-byte-budget.ts";
+import { FrameRoom } from "../memory/frame-room.ts";
+import type { BrokerObserver } from "../observe/broker-event.ts";
+import type { SessionLimits } from "../session/limits.ts";
 import { NO_REQUEST } from "../session/reply.ts";
-import { Connection } from "./connection.ts";
+import type { OpenBackend } from "./backend.ts";
+import { addressOf, Connection } from "./connection.ts";
 import type { ConnectionWorld } from "./connection.ts";
-import { ConnectionCount } from "./connection-limits.ts";
-import type { ConnectionLimits } from "./connection-limits.ts";
-import { PublishMemory } from "./publish-memory.ts";
+import { FlushTurns } from "./flush-turns.ts";
+import { WorkTurns } from "./work-turns.ts";
 
-export interface ServerOptions {
-  readonly facts: SessionFacts;
-  readonly connections: ConnectionLimits;
-  /** Bytes of entries that are being stored, of all connections. */
-  readonly publishBytesMax: number;
+export interface ServerDependencies {
+  readonly timer: Timer;
+  /** May be behind by one turn of the event loop. */
+  readonly clock: Clock;
+  /** Resolves in the next turn of the event loop. */
+  readonly nextTurn: () => Promise<void>;
+  readonly memory: CountedByteBudget;
+  readonly observe: BrokerObserver;
+  readonly limits: SessionLimits;
+  readonly openBackend: OpenBackend;
 }
 
 export interface ServerStats {
@@ -22,80 +31,98 @@ export interface ServerStats {
   readonly producers: number;
   readonly consumers: number;
   readonly pendingSends: number;
+  /** Bytes of entries that are being stored. */
   readonly pendingBytes: number;
   /** Bytes that clients were sent and have not taken. */
   readonly unreadBytes: number;
-  /** Connections that are not read now, whatever the reason. */
+  /** Bytes of the budget that are in use, of all uses. */
+  readonly memoryBytes: number;
+  readonly memoryBytesMax: number;
+  /** Connections that are not read now, for any reason. */
   readonly pausedConnections: number;
 }
 
-/** How often sessions look at the clock: nothing that they watch is more exact. */
-const TICK_MS = 250;
+/** Milliseconds that one connection, and all together, may work before others get their turn. */
+const WORK = { sliceMs: 2, turnMs: 8 };
+
+/** The part of the budget for frames that arrive in pieces. */
+const FRAME_ROOM_PART = 1 / 2;
 
 /** All connections of a broker. */
 export class Server {
-  readonly #timer: Timer;
   readonly #world: ConnectionWorld;
-  readonly #facts: SessionFacts;
-  readonly #count: ConnectionCount;
+  readonly #memory: CountedByteBudget;
   readonly #connections = new Set<Connection>();
-  readonly #stop = new AbortController();
   #refusedConnections = 0;
   #isClosing = false;
   #onEmpty: () => void = () => {};
 
-  constructor(timer: Timer, world: Omit<ConnectionWorld, "memory">, options: ServerOptions) {
-    const memory = new PublishMemory(options.publishBytesMax, (isFull) => this.#onMemory(isFull));
-    this.#timer = timer;
-    this.#world = { ...world, memory };
-    this.#facts = options.facts;
-    this.#count = new ConnectionCount(options.connections);
-    void this.#tickUntilStopped();
+  constructor(dependencies: ServerDependencies) {
+    const { timer, clock, nextTurn, memory, observe, limits, openBackend } = dependencies;
+    this.#memory = memory;
+    this.#world = {
+      clock,
+      alarms: new Alarms(timer),
+      flushTurns: new FlushTurns(nextTurn),
+      workTurns: new WorkTurns(timer, nextTurn, WORK),
+      memory,
+      frameRoom: new FrameRoom(memory.bytesMax * FRAME_ROOM_PART),
+      observe,
+      limits,
+      openBackend,
+    };
   }
 
   accept(socket: Socket): void {
-    const { remoteAddress = "" } = socket;
-    if (this.#isClosing || !this.#count.tryEnter(remoteAddress)) {
-      this.#turnAway(socket);
+    if (this.#isClosing) {
+      this.refuse(socket, "the broker closes");
       return;
     }
-    const connection = new Connection(socket, this.#world, this.#facts);
+    const connection = new Connection(socket, this.#world);
     this.#connections.add(connection);
     socket.on("close", () => {
       this.#connections.delete(connection);
-      this.#count.leave(remoteAddress);
       if (this.#connections.size === 0) this.#onEmpty();
     });
   }
 
   stats(): ServerStats {
-    const connections = [...this.#connections];
-    const sum = (of: (connection: Connection) => number): number =>
-      connections.reduce((total, connection) => total + of(connection), 0);
+    const { memory } = this.#world;
+    let producers = 0;
+    let consumers = 0;
+    let pendingSends = 0;
+    let pausedConnections = 0;
+    for (const { backend, isPaused } of this.#connections) {
+      producers += backend.producers;
+      consumers += backend.consumers;
+      pendingSends += backend.pendingSends;
+      if (isPaused) pausedConnections++;
+    }
     return {
-      connections: this.#count.all,
+      connections: this.#connections.size,
       refusedConnections: this.#refusedConnections,
-      producers: sum(({ session }) => session.producers),
-      consumers: sum(({ session }) => session.consumers),
-      pendingSends: sum(({ session }) => session.pendingSends),
-      pendingBytes: this.#world.memory.bytes,
-      unreadBytes: sum(({ unreadBytes }) => unreadBytes),
-      pausedConnections: sum(({ session }) => (session.isReading ? 0 : 1)),
+      producers,
+      consumers,
+      pendingSends,
+      pendingBytes: memory.bytesOf("publish"),
+      unreadBytes: memory.bytesOf("outbound"),
+      memoryBytes: memory.bytes,
+      memoryBytesMax: memory.bytesMax,
+      pausedConnections,
     };
   }
 
   /**
-   * Takes nobody in and reads nothing any more. Resolves once what was read is stored and answered:
-   * a client that does not hear of what was stored sends it again.
+   * Accepts no connection and reads nothing any more. Resolves once what was read is stored and
+   * answered: a client that does not hear of what was stored sends it again.
    */
   async stopReading(): Promise<void> {
     this.#isClosing = true;
-    for (const connection of this.#connections)
-      connection.carryOut(connection.session.stopReading());
-    await this.#world.memory.idle();
+    for (const connection of this.#connections) connection.stopReading();
+    await this.#memory.unused("publish");
   }
 
-  /** Says goodbye to all, and gives them a moment to hear it. */
+  /** Says goodbye to all clients, and gives them a moment to hear it. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const connection of this.#connections) connection.close("the broker closes");
@@ -103,32 +130,17 @@ export class Server {
       await new Promise<void>((resolve) => {
         this.#onEmpty = resolve;
       });
-    this.#stop.abort();
   }
 
-  #onMemory(isFull: boolean): void {
-    for (const connection of this.#connections) {
-      const { session } = connection;
-      connection.carryOut(isFull ? session.throttle("memory") : session.release("memory"));
-    }
-  }
-
-  #turnAway(socket: Socket): void {
+  /** Tells a client that it cannot be served. */
+  refuse(socket: Socket, reason: string): void {
     this.#refusedConnections++;
-    const message = "there are too many connections";
+    const address = addressOf(socket);
+    this.#world.observe({ kind: "client-refused", address, reason });
     const error = SERVER_ERROR.TooManyRequests;
     socket.on("error", () => {});
-    const frame = encodeFrame({ kind: "error", body: { requestId: NO_REQUEST, error, message } });
+    const body = { requestId: NO_REQUEST, error, message: reason };
     // Nothing of it is read, so that it costs no more than this.
-    socket.end(frame, () => socket.destroy());
-  }
-
-  async #tickUntilStopped(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      await this.#timer.sleep(TICK_MS, signal).catch(() => {});
-      const nowMs = this.#world.clock.now();
-      for (const connection of this.#connections) connection.tick(nowMs);
-    }
+    socket.end(encodeFrame({ kind: "error", body }), () => socket.destroy());
   }
 }

@@ -13,14 +13,14 @@ describe("a consumer", () => {
     const { consumer, messages } = driver.take("flow");
     expect(messages).toBe(1_000);
     const entry = entryOf("hello");
-    const delivered = { messageId: AT, redeliveryCount: 2, ackSet: undefined, entry };
-    driver.keep(driver.session.delivered(consumer, delivered));
+    const message = { messageId: AT, redeliveryCount: 2, ackSet: undefined, entry };
+    driver.on({ kind: "delivered", consumer, messages: [message] });
     expect(driver.sent()).toMatchObject([
       { kind: "message", body: { consumerId: 3n, messageId: AT, redeliveryCount: 2 } },
     ]);
     const ack = { consumerId: 3n, ackType: 0, messageIds: [AT], requestId: 4n };
     driver.receive("ack", ack);
-    driver.keep(driver.session.acknowledged(driver.take("ack").request));
+    acknowledge(driver);
     expect(driver.sent()).toMatchObject([
       { kind: "ackResponse", body: { consumerId: 3n, requestId: 4n } },
     ]);
@@ -31,22 +31,25 @@ describe("a consumer", () => {
     driver.subscribe(3n);
     driver.sent();
     driver.receive("ack", { consumerId: 3n, ackType: 0, messageIds: [AT] });
-    driver.keep(driver.session.acknowledged(driver.take("ack").request));
+    acknowledge(driver);
     expect(driver.sent()).toEqual([]);
   });
 
-  test("cannot be Key_Shared", () => {
+  test.each([
+    ["Key_Shared", { subType: 3 }],
+    ["readCompacted", { readCompacted: true }],
+    ["replicateSubscriptionState", { replicateSubscriptionState: true }],
+  ])("that wants %s is refused by that name", (name, options) => {
     const driver = SessionDriver.connected();
-    driver.receive("subscribe", {
-      topic: "t",
-      subscription: "s",
-      subType: 3,
-      consumerId: 1n,
-      requestId: 2n,
+    const ids = { consumerId: 1n, requestId: 2n };
+    driver.receive("subscribe", { topic: "t", subscription: "s", subType: 0, ...ids, ...options });
+    const [answer] = driver.sent();
+    expect(answer).toMatchObject({
+      kind: "error",
+      body: { requestId: 2n, error: SERVER_ERROR.NotAllowedError },
     });
-    expect(driver.sent()).toMatchObject([
-      { kind: "error", body: { requestId: 2n, error: SERVER_ERROR.NotAllowedError } },
-    ]);
+    if (answer?.kind === "error") expect(answer.body.message).toContain(name);
+    expect(driver.wanted).toEqual([]);
   });
 
   test("echoes the epoch of its last redelivery", () => {
@@ -56,7 +59,7 @@ describe("a consumer", () => {
     driver.sent();
     const { consumer } = driver.take("redeliver");
     const message = { messageId: AT, redeliveryCount: 0, ackSet: undefined, entry: entryOf("x") };
-    driver.keep(driver.session.delivered(consumer, message));
+    driver.on({ kind: "delivered", consumer, messages: [message] });
     expect(driver.sent()).toMatchObject([{ body: { consumerEpoch: 5n } }]);
   });
 
@@ -67,8 +70,8 @@ describe("a consumer", () => {
     const { question } = driver.take("ask");
     if (question.about !== "seek") throw new Error("it asked for something else");
     driver.sent();
-    driver.keep(driver.session.consumerEnded(question.consumer));
-    driver.keep(driver.session.answered(question, { about: "seek" }));
+    driver.on({ kind: "consumerClosed", consumer: question.consumer });
+    driver.on({ kind: "answered", question, answer: { about: "seek" } });
     driver.receive("closeConsumer", { consumerId: 3n, requestId: 7n });
     expect(driver.sent()).toEqual([
       { kind: "closeConsumer", body: { consumerId: 3n, requestId: NO_ID } },
@@ -83,7 +86,7 @@ describe("a consumer", () => {
     driver.receive("subscribe", request);
     driver.receive("closeConsumer", { consumerId: 3n, requestId: 2n });
     const { consumer } = driver.take("subscribe");
-    driver.keep(driver.session.subscribed(consumer));
+    driver.on({ kind: "subscribed", consumer, isActive: undefined });
     expect(driver.sent()).toMatchObject([
       { kind: "error", body: { requestId: 1n } },
       { kind: "success", body: { requestId: 2n } },
@@ -95,8 +98,14 @@ describe("a consumer", () => {
     const driver = SessionDriver.connected();
     driver.subscribe(3n);
     driver.receive("closeConsumer", { consumerId: 3n, requestId: 4n });
-    expect([driver.session.consumers, driver.take("closeConsumer").consumer.id]).toEqual([0, 3n]);
+    expect(driver.session.consumers).toBe(0);
+    driver.take("closeConsumer");
     driver.subscribe(3n);
     expect(driver.sent()).toMatchObject([3n, 4n, 3n].map((requestId) => ({ body: { requestId } })));
   });
 });
+
+function acknowledge(driver: SessionDriver): void {
+  const { consumerId, requestId } = driver.take("ack");
+  driver.on({ kind: "acknowledged", consumerId, requestId });
+}

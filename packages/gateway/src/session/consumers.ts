@@ -1,28 +1,25 @@
 import { ACK_TYPE, SERVER_ERROR, SUB_TYPE } from "@sluice/pulsar/wire";
 import type { CommandBodies } from "@sluice/pulsar/wire";
+import { notAllowed, plainText } from "../refusal/refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import { SessionConsumer } from "./consumer.ts";
-import type { MessageToDeliver } from "./consumer.ts";
-import type { Outbox } from "./effect.ts";
 import { IdWatch } from "./id-watch.ts";
-import type { SessionLimits } from "./limits.ts";
 import { NO_REQUEST, refuse, succeed } from "./reply.ts";
-import { plainText } from "./refusal.ts";
-import type { Refusal } from "./refusal.ts";
+import type { SessionContext } from "./session-context.ts";
+import type { MessageToDeliver, ResultEvent } from "./session-event.ts";
 
-/** Messages that a client may ask for at once; more is taken for this much. */
-const PERMITS_MAX = 2 ** 31 - 1;
+type Acknowledged = Extract<ResultEvent, { readonly kind: "acknowledged" }>;
 
 /** The consumers of one connection: they subscribe, are sent messages, acknowledge, and close. */
 export class Consumers {
-  readonly #outbox: Outbox;
-  readonly #limits: SessionLimits;
+  readonly #context: SessionContext;
   readonly #byId = new Map<bigint, SessionConsumer>();
+  readonly #byKey = new Map<number, SessionConsumer>();
   readonly #ids: IdWatch;
 
-  constructor(outbox: Outbox, limits: SessionLimits) {
-    this.#outbox = outbox;
-    this.#limits = limits;
-    this.#ids = new IdWatch({ unknownMax: limits.unknownIdsMax, recentMax: limits.consumersMax });
+  constructor(context: SessionContext) {
+    this.#context = context;
+    this.#ids = new IdWatch(context.facts.limits.unknownIdsMax);
   }
 
   get size(): number {
@@ -42,23 +39,32 @@ export class Consumers {
       return;
     }
     if (existing !== undefined) {
-      const message = `consumer ${consumerId} is there already`;
+      const message = `consumer ${consumerId} exists already`;
       refuse(this.#outbox, requestId, { error: "ServiceNotReady", message });
       return;
     }
-    const consumer = new SessionConsumer(request);
+    const consumer = new SessionConsumer(this.#context.nextKey(), request);
     this.#byId.set(consumerId, consumer);
-    this.#outbox.add({ kind: "subscribe", consumer, request });
+    this.#byKey.set(consumer.key, consumer);
+    this.#outbox.add({ kind: "subscribe", consumer: consumer.key, request });
   }
 
-  subscribed(consumer: SessionConsumer): void {
-    if (this.#goneMeanwhile(consumer)) return;
+  subscribed(key: number, isActive: boolean | undefined): void {
+    const consumer = this.#byKey.get(key);
+    // The connection, or the client, has left meanwhile.
+    if (consumer === undefined || consumer.closeRequestId !== undefined) {
+      this.#outbox.add({ kind: "closeConsumer", consumer: key });
+      if (consumer !== undefined) this.#closedBeforeOpen(consumer);
+      return;
+    }
     consumer.state = "open";
     succeed(this.#outbox, consumer.requestId);
+    if (isActive !== undefined) this.activeChanged(key, isActive);
   }
 
-  failed(consumer: SessionConsumer, refusal: Refusal): void {
-    if (consumer.state === "closed") return;
+  failed(key: number, refusal: Refusal): void {
+    const consumer = this.#byKey.get(key);
+    if (consumer === undefined) return;
     this.#remove(consumer);
     refuse(this.#outbox, consumer.requestId, refusal);
     if (consumer.closeRequestId !== undefined) succeed(this.#outbox, consumer.closeRequestId);
@@ -67,38 +73,42 @@ export class Consumers {
   flow({ consumerId, messagePermits }: CommandBodies["flow"]): void {
     const consumer = this.#find(consumerId);
     if (consumer === undefined || messagePermits === 0) return;
-    const messages = Math.min(messagePermits, PERMITS_MAX);
-    this.#outbox.add({ kind: "flow", consumer, messages });
+    this.#outbox.add({ kind: "flow", consumer: consumer.key, messages: messagePermits });
   }
 
-  deliver(consumer: SessionConsumer, message: MessageToDeliver): void {
-    if (consumer.state !== "open") return;
-    const { messageId, redeliveryCount, ackSet, entry } = message;
-    const body = {
-      consumerId: consumer.id,
-      messageId,
-      redeliveryCount,
-      ackSet,
-      consumerEpoch: consumer.epoch,
-    };
-    this.#outbox.add({ kind: "send", command: { kind: "message", body }, entry });
+  deliver(key: number, messages: readonly MessageToDeliver[]): void {
+    const consumer = this.#byKey.get(key);
+    if (consumer?.state !== "open") return;
+    for (const { messageId, redeliveryCount, ackSet, entry } of messages) {
+      const { id: consumerId, epoch: consumerEpoch } = consumer;
+      const body = { consumerId, messageId, redeliveryCount, ackSet, consumerEpoch };
+      this.#outbox.add({ kind: "send", command: { kind: "message", body }, entry });
+    }
   }
 
-  activeChanged(consumer: SessionConsumer, isActive: boolean): void {
-    if (consumer.state !== "open") return;
+  activeChanged(key: number, isActive: boolean): void {
+    const consumer = this.#byKey.get(key);
+    if (consumer?.state !== "open") return;
     const body = { consumerId: consumer.id, isActive };
     this.#outbox.send({ kind: "activeConsumerChange", body });
   }
 
   ack(request: CommandBodies["ack"]): void {
-    const consumer = this.#find(request.consumerId);
-    const refusal = consumer === undefined ? notFound(request.consumerId) : flawOfAck(request);
-    if (refusal !== undefined) this.answerAck(request, refusal);
-    else if (consumer !== undefined) this.#outbox.add({ kind: "ack", consumer, request });
+    const { consumerId, requestId, ackType, messageIds = [] } = request;
+    const consumer = this.#find(consumerId);
+    const refusal = consumer === undefined ? notFound(consumerId) : flawOfAck(request);
+    if (consumer === undefined || refusal !== undefined) {
+      this.acknowledged({ kind: "acknowledged", consumerId, requestId, refusal });
+      return;
+    }
+    const isCumulative = ackType === ACK_TYPE.cumulative;
+    const { key } = consumer;
+    const ids = { consumer: key, consumerId, requestId };
+    this.#outbox.add({ kind: "ack", ...ids, isCumulative, messageIds });
   }
 
   /** Clients that ask for an answer get one. */
-  answerAck({ consumerId, requestId }: CommandBodies["ack"], refusal?: Refusal): void {
+  acknowledged({ consumerId, requestId, refusal }: Acknowledged): void {
     if (requestId === undefined) return;
     const error = refusal && SERVER_ERROR[refusal.error];
     const message = refusal && plainText(refusal.message);
@@ -110,14 +120,14 @@ export class Consumers {
     const consumer = this.#find(consumerId);
     if (consumer === undefined) return;
     if (consumerEpoch !== undefined) consumer.epoch = consumerEpoch;
-    this.#outbox.add({ kind: "redeliver", consumer, messageIds });
+    this.#outbox.add({ kind: "redeliver", consumer: consumer.key, messageIds });
   }
 
-  /** The consumer that a request names; if there is none the request is refused. */
-  asked(consumerId: bigint, requestId: bigint): SessionConsumer | undefined {
+  /** The key of the consumer that a request names; if there is none the request is refused. */
+  asked(consumerId: bigint, requestId: bigint): number | undefined {
     const consumer = this.#find(consumerId);
     if (consumer === undefined) refuse(this.#outbox, requestId, notFound(consumerId));
-    return consumer;
+    return consumer?.key;
   }
 
   close({ consumerId, requestId }: CommandBodies["closeConsumer"]): void {
@@ -126,77 +136,96 @@ export class Consumers {
       consumer.closeRequestId = requestId;
       return;
     }
-    // A client that closes what we have just closed ourselves is right.
+    // The broker has just closed it, and the client did not know yet.
     if (consumer === undefined && this.#ids.hasEnded(consumerId)) {
       succeed(this.#outbox, requestId);
       return;
     }
-    const open = this.asked(consumerId, requestId);
-    if (open === undefined) return;
+    const open = this.#find(consumerId);
+    if (open === undefined) {
+      refuse(this.#outbox, requestId, notFound(consumerId));
+      return;
+    }
     this.#remove(open);
-    this.#outbox.add({ kind: "closeConsumer", consumer: open });
+    this.#outbox.add({ kind: "closeConsumer", consumer: open.key });
     succeed(this.#outbox, requestId);
   }
 
-  /** The broker has closed it. */
-  ended(consumer: SessionConsumer): void {
-    if (consumer.state !== "open") return;
+  /** The broker has closed a consumer. */
+  ended(key: number): void {
+    const consumer = this.#byKey.get(key);
+    if (consumer?.state !== "open") return;
     this.#remove(consumer);
     const body = { consumerId: consumer.id, requestId: NO_REQUEST };
     this.#outbox.send({ kind: "closeConsumer", body });
   }
 
   /** It has unsubscribed: nothing more is said about it. */
-  unsubscribed(consumer: SessionConsumer): void {
-    if (consumer.state === "open") this.#remove(consumer);
+  unsubscribed(key: number): void {
+    const consumer = this.#byKey.get(key);
+    if (consumer?.state === "open") this.#remove(consumer);
   }
 
-  /** The connection is gone. Who is being opened now is closed once that is done. */
+  /** The connection is gone. Consumers that are opening are closed once they are open. */
   endAll(): void {
-    for (const consumer of this.#byId.values()) {
-      if (consumer.state !== "opening") this.#outbox.add({ kind: "closeConsumer", consumer });
-      consumer.state = "closed";
-    }
+    for (const { key, state } of this.#byKey.values())
+      if (state !== "opening") this.#outbox.add({ kind: "closeConsumer", consumer: key });
     this.#byId.clear();
+    this.#byKey.clear();
   }
 
-  #cannotSubscribe({ subType, consumerId }: CommandBodies["subscribe"]): Refusal | undefined {
-    if (subType === SUB_TYPE.keyShared)
-      return { error: "NotAllowedError", message: "there are no Key_Shared subscriptions here" };
+  get #outbox(): SessionContext["outbox"] {
+    return this.#context.outbox;
+  }
+
+  #cannotSubscribe(request: CommandBodies["subscribe"]): Refusal | undefined {
+    const { consumersMax } = this.#context.facts.limits;
+    const { subType, consumerId, topic } = request;
     if (subType < SUB_TYPE.exclusive || subType > SUB_TYPE.keyShared)
-      return { error: "NotAllowedError", message: `no subscription has the type ${subType}` };
-    if (this.#byId.size < this.#limits.consumersMax || this.#byId.has(consumerId)) return undefined;
-    const message = `a connection has at most ${this.#limits.consumersMax} consumers`;
-    return { error: "TooManyRequests", message };
+      return notAllowed(`subscription type ${subType} does not exist`);
+    const flaw = unsupported(request);
+    if (flaw !== undefined) return notAllowed(flaw);
+    if (this.#byId.size >= consumersMax && !this.#byId.has(consumerId))
+      return {
+        error: "TooManyRequests",
+        message: `the connection has ${consumersMax} consumers, its maximum; use another connection`,
+      };
+    return this.#context.denies("consume", topic);
   }
 
-  /** The client, or its connection, left while the broker was opening it. */
-  #goneMeanwhile(consumer: SessionConsumer): boolean {
-    if (consumer.state === "opening" && consumer.closeRequestId === undefined) return false;
-    this.#outbox.add({ kind: "closeConsumer", consumer });
-    if (consumer.state !== "opening") return true;
+  #closedBeforeOpen(consumer: SessionConsumer): void {
     this.#remove(consumer);
     refuse(this.#outbox, consumer.requestId, {
       error: "ServiceNotReady",
       message: "the consumer was closed before it was open",
     });
     if (consumer.closeRequestId !== undefined) succeed(this.#outbox, consumer.closeRequestId);
-    return true;
   }
 
   #find(consumerId: bigint): SessionConsumer | undefined {
     const consumer = this.#byId.get(consumerId);
     if (consumer?.state === "open") return consumer;
     if (consumer === undefined && !this.#ids.hasEnded(consumerId) && !this.#ids.allowUnknown())
-      this.#outbox.add({ kind: "close", reason: "too many ids of consumers that are not there" });
+      this.#outbox.close("too many commands name consumers that do not exist");
     return undefined;
   }
 
-  #remove(consumer: SessionConsumer): void {
-    consumer.state = "closed";
-    this.#byId.delete(consumer.id);
-    this.#ids.onEnded(consumer.id);
+  #remove({ id, key }: SessionConsumer): void {
+    this.#byId.delete(id);
+    this.#byKey.delete(key);
+    this.#ids.onEnded(id);
   }
+}
+
+/** What SUBSCRIBE may ask for and this broker does not do, with the way out. */
+function unsupported(request: CommandBodies["subscribe"]): string | undefined {
+  if (request.subType === SUB_TYPE.keyShared)
+    return "Key_Shared subscriptions are not supported; use Failover on a partitioned topic for order per key, or Shared";
+  if (request.readCompacted === true)
+    return "readCompacted is not supported, because topics are not compacted; read without it";
+  if (request.replicateSubscriptionState === true)
+    return "replicated subscriptions are not supported, because there is one cluster; subscribe without replicateSubscriptionState";
+  return undefined;
 }
 
 function notFound(consumerId: bigint): Refusal {
@@ -206,11 +235,11 @@ function notFound(consumerId: bigint): Refusal {
 function flawOfAck(request: CommandBodies["ack"]): Refusal | undefined {
   const { ackType, messageIds = [], txnidLeastBits, txnidMostBits } = request;
   if (txnidLeastBits !== undefined || txnidMostBits !== undefined)
-    return { error: "NotAllowedError", message: "there are no transactions here" };
+    return notAllowed("transactions are not supported; acknowledge without one");
   const isCumulative = ackType === ACK_TYPE.cumulative;
   if (!isCumulative && ackType !== ACK_TYPE.individual)
-    return { error: "NotAllowedError", message: `no acknowledgement has the type ${ackType}` };
+    return notAllowed(`acknowledgement type ${ackType} does not exist`);
   if (isCumulative && messageIds.length !== 1)
-    return { error: "NotAllowedError", message: "a cumulative acknowledgement names one message" };
+    return notAllowed("a cumulative acknowledgement names one message");
   return undefined;
 }

@@ -1,116 +1,64 @@
-import type { Command, CommandBodies, MessageIdData, Schema } from "@sluice/pulsar/wire";
-import type { SessionConsumer } from "./consumer.ts";
-import type { PendingSend, SessionProducer } from "./producer.ts";
+import type { Command, CommandBodies, MessageIdData } from "@sluice/pulsar/wire";
+import type { Question } from "./question.ts";
 
 /**
- * What a session wants done. Whoever drives it does so in this order and reports what came of it;
- * a session itself touches no socket, no timer and no topic.
+ * What a session wants done, in this order. Effects are plain values: producers and consumers are
+ * named by keys, numbers that one session never uses twice. (A client may use an id again while
+ * results of the former producer are still on their way.)
  */
 export type Effect =
   /** The entry, if any, follows the command in its frame, and is not copied. */
   | { readonly kind: "send"; readonly command: Command; readonly entry?: Buffer }
   /** After what was sent before. Nothing is wanted after it. */
   | { readonly kind: "close"; readonly reason: string }
-  | { readonly kind: "pauseReading" }
-  /** Once all that is wanted with it is done. */
-  | { readonly kind: "resumeReading" }
-  /** Whether the client reads what it is sent; while it does not, nothing is to be delivered. */
+  /** `Session.isReading` has changed. */
+  | { readonly kind: "readingChanged" }
+  /** While the client does not read what it is sent, nothing is to be delivered. */
   | { readonly kind: "pauseDelivery" }
   | { readonly kind: "resumeDelivery" }
   | { readonly kind: "setFrameBytesMax"; readonly bytes: number }
   | { readonly kind: "authenticate"; readonly credentials: Uint8Array }
+  /** For the observer: the client has no right to what it asked for. */
+  | { readonly kind: "refused"; readonly reason: string }
   | {
       readonly kind: "openProducer";
-      readonly producer: SessionProducer;
+      readonly producer: number;
       readonly request: CommandBodies["producer"];
     }
-  | { readonly kind: "publish"; readonly send: PendingSend; readonly entry: Buffer }
-  | { readonly kind: "closeProducer"; readonly producer: SessionProducer }
+  | {
+      readonly kind: "publish";
+      readonly producer: number;
+      /** Counts the SENDs of this producer; the result names it. */
+      readonly sequence: number;
+      readonly messageCount: number;
+      readonly entry: Buffer;
+    }
+  | { readonly kind: "closeProducer"; readonly producer: number }
   | {
       readonly kind: "subscribe";
-      readonly consumer: SessionConsumer;
+      readonly consumer: number;
       readonly request: CommandBodies["subscribe"];
     }
-  | { readonly kind: "flow"; readonly consumer: SessionConsumer; readonly messages: number }
+  | { readonly kind: "flow"; readonly consumer: number; readonly messages: number }
   | {
       readonly kind: "ack";
-      readonly consumer: SessionConsumer;
-      readonly request: CommandBodies["ack"];
+      readonly consumer: number;
+      readonly consumerId: bigint;
+      /** Present if the client wants an answer. */
+      readonly requestId: bigint | undefined;
+      readonly isCumulative: boolean;
+      readonly messageIds: readonly MessageIdData[];
     }
   | {
       readonly kind: "redeliver";
-      readonly consumer: SessionConsumer;
-      /** Nothing means all that the consumer has. */
+      readonly consumer: number;
+      /** Empty: all that the consumer has. */
       readonly messageIds: readonly MessageIdData[];
     }
-  | { readonly kind: "closeConsumer"; readonly consumer: SessionConsumer }
+  | { readonly kind: "closeConsumer"; readonly consumer: number }
   | { readonly kind: "ask"; readonly question: Question };
 
-/** A request that the broker answers, once. */
-export type Question =
-  | {
-      readonly about: "partitions";
-      readonly requestId: bigint;
-      readonly topic: string;
-      /** The client does not want to hear of topics that are not there. */
-      readonly mustExist: boolean;
-    }
-  | {
-      readonly about: "topics";
-      readonly requestId: bigint;
-      readonly namespace: string;
-      readonly mode: number;
-    }
-  | {
-      readonly about: "lastMessageId";
-      readonly requestId: bigint;
-      readonly consumer: SessionConsumer;
-    }
-  | {
-      readonly about: "seek";
-      readonly requestId: bigint;
-      readonly consumer: SessionConsumer;
-      readonly target: SeekTarget;
-    }
-  | {
-      readonly about: "unsubscribe";
-      readonly requestId: bigint;
-      readonly consumer: SessionConsumer;
-    }
-  | {
-      readonly about: "schema";
-      readonly requestId: bigint;
-      readonly topic: string;
-      /** The newest, if absent. */
-      readonly version: Uint8Array | undefined;
-    }
-  | {
-      readonly about: "newSchema";
-      readonly requestId: bigint;
-      readonly topic: string;
-      readonly schema: Schema;
-    };
-
-export type SeekTarget =
-  | { readonly messageId: MessageIdData }
-  /** Milliseconds of the wall clock. */
-  | { readonly publishedAtMs: number };
-
-/** What the broker says to a question. */
-export type Answer =
-  | { readonly about: "partitions"; readonly count: number }
-  | { readonly about: "topics"; readonly names: readonly string[] }
-  | {
-      readonly about: "lastMessageId";
-      readonly last: MessageIdData;
-      /** All up to this one are acknowledged. */
-      readonly markDelete: MessageIdData;
-    }
-  | { readonly about: "seek" | "unsubscribe" }
-  | { readonly about: "schema"; readonly schema: Schema; readonly version: Uint8Array }
-  | { readonly about: "newSchema"; readonly version: Uint8Array };
-
-/** Gathers what a step of a session wants done; after the end of a connection hardly anything. */
+/** Gathers the effects of one event. After the end of a connection only closing has an effect. */
 export class Outbox {
   #effects: Effect[] = [];
   #isClosed = false;
@@ -129,6 +77,10 @@ export class Outbox {
 
   send(command: Command): void {
     this.add({ kind: "send", command });
+  }
+
+  close(reason: string): void {
+    this.add({ kind: "close", reason });
   }
 
   seal(): void {

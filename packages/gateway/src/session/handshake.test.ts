@@ -44,7 +44,7 @@ describe("before CONNECT", () => {
     expect(driver.closeReason).toBe("no CONNECT in time");
   });
 
-  test("no client chooses whom we connect to", () => {
+  test("no client chooses which address the broker connects to", () => {
     for (const target of ["127.0.0.1:22", "[::1]:6650", "0x7f000001:6650", "169.254.1.1:80"]) {
       const driver = new SessionDriver();
       driver.receive("connect", { clientVersion: "x", proxyToBrokerUrl: target });
@@ -65,7 +65,7 @@ describe("a token", () => {
     const driver = connectWithToken();
     expect(driver.session.isReading).toBe(false);
     expect(Buffer.from(driver.take("authenticate").credentials).toString()).toBe("secret");
-    driver.keep(driver.session.authenticated({ role: "me", expiresInMs: undefined }, 0));
+    driver.on({ kind: "authenticated", role: "me", expiresInMs: undefined });
     expect(driver.sent()).toMatchObject([
       { kind: "connected", body: { featureFlags: { supportsAuthRefresh: true } } },
     ]);
@@ -75,7 +75,7 @@ describe("a token", () => {
 
   test("that is wrong ends the connection with an error that answers no request", () => {
     const driver = connectWithToken();
-    driver.keep(driver.session.authenticationFailed("no"));
+    driver.on({ kind: "authenticationFailed", message: "no" });
     expect(driver.sent()).toEqual([
       {
         kind: "error",
@@ -86,15 +86,15 @@ describe("a token", () => {
   });
 
   test.each(["", "tls", "basic"])('cannot be replaced by the method "%s"', (authMethodName) => {
-    const driver = new SessionDriver({ needsToken: true });
+    const driver = new SessionDriver({ authMethods: ["token"] });
     driver.receive("connect", { clientVersion: "x", authMethodName });
     expect(driver.sent()).toMatchObject([{ kind: "error", body: { requestId: NO_ID, error: 3 } }]);
-    expect(driver.wanted).toEqual([]);
+    expect(driver.wanted.map(({ kind }) => kind)).toEqual(["refused"]);
   });
 
   test("that ends takes the connection with it", () => {
     const driver = connectWithToken();
-    driver.keep(driver.session.authenticated({ role: "me", expiresInMs: 2_000 }, 0));
+    driver.on({ kind: "authenticated", role: "me", expiresInMs: 2_000 });
     driver.tick(1_999);
     expect(driver.closeReason).toBeUndefined();
     driver.tick(2_000);
@@ -103,7 +103,7 @@ describe("a token", () => {
 
   test("is asked for again before it ends, of a client that can be asked", () => {
     const driver = connectWithToken(true);
-    driver.keep(driver.session.authenticated({ role: "me", expiresInMs: 2_000 }, 0));
+    driver.on({ kind: "authenticated", role: "me", expiresInMs: 2_000 });
     driver.take("authenticate");
     driver.sent();
     driver.tick(1_000);
@@ -114,21 +114,23 @@ describe("a token", () => {
     });
     driver.receive("authResponse", { response: { authData: Buffer.from("fresh") } });
     expect(Buffer.from(driver.take("authenticate").credentials).toString()).toBe("fresh");
-    driver.keep(driver.session.authenticated({ role: "me", expiresInMs: 2_000 }, 1_100));
+    driver.nowMs = 1_100;
+    driver.on({ kind: "authenticated", role: "me", expiresInMs: 2_000 });
     driver.tick(3_099);
     expect(driver.closeReason).toBeUndefined();
   });
 
   test("of somebody else does not take over a connection", () => {
     const driver = connectWithToken(true);
-    driver.keep(driver.session.authenticated({ role: "me", expiresInMs: 2_000 }, 0));
+    driver.on({ kind: "authenticated", role: "me", expiresInMs: 2_000 });
     driver.tick(1_000);
     driver.receive("authResponse", { response: { authData: Buffer.from("other") } });
-    driver.keep(driver.session.authenticated({ role: "you", expiresInMs: 2_000 }, 1_100));
+    driver.nowMs = 1_100;
+    driver.on({ kind: "authenticated", role: "you", expiresInMs: 2_000 });
     expect(driver.closeReason).toBeDefined();
   });
 
-  test("that nobody asked for ends the connection", () => {
+  test("without a challenge ends the connection", () => {
     const driver = SessionDriver.connected();
     driver.receive("authResponse", {});
     expect(driver.closeReason).toBeDefined();
@@ -136,7 +138,7 @@ describe("a token", () => {
 });
 
 function connectWithToken(supportsAuthRefresh = false): SessionDriver {
-  const driver = new SessionDriver({ needsToken: true });
+  const driver = new SessionDriver({ authMethods: ["token"] });
   driver.receive("connect", {
     clientVersion: "x",
     authMethodName: "token",

@@ -1,68 +1,48 @@
 import { PROTOCOL_VERSION } from "@sluice/pulsar/wire";
 import type { CommandBodies } from "@sluice/pulsar/wire";
-import type { Outbox } from "./effect.ts";
+import { plainText } from "../refusal/refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import { frameBytesMax } from "./limits.ts";
-import type { SessionLimits } from "./limits.ts";
-import type { ReadGate } from "./read-gate.ts";
 import { NO_REQUEST, refuse } from "./reply.ts";
-import type { Refusal } from "./refusal.ts";
-
-/** What a session says of its broker. */
-export interface SessionFacts {
-  readonly limits: SessionLimits;
-  /** Whether clients must show a token. */
-  readonly needsToken: boolean;
-  /** Where clients find the topics, which is here. Two if there are both kinds of listeners. */
-  readonly serviceUrl: string | undefined;
-  readonly serviceUrlTls: string | undefined;
-}
-
-/** Who a client has proved to be. */
-export interface Proof {
-  readonly role: string;
-  /** After that it must be proved again; undefined if never. */
-  readonly expiresInMs: number | undefined;
-}
+import type { SessionContext } from "./session-context.ts";
 
 const SERVER_VERSION = "sluice";
-const TOKEN_METHOD = "token";
-/** What Pulsar's own brokers say when they want a fresh token; clients look for it. */
+/** What Pulsar's own brokers send to ask for fresh credentials; clients look for it. */
 const REFRESH = Buffer.from("PulsarAuthRefresh");
 const REFRESH_LEAD_MIN_MS = 1_000;
 const REFRESH_LEAD_MAX_MS = 30_000;
 
-/** From the first byte to CONNECTED, and for as long as a token lasts. */
+/** From the first byte to CONNECTED, and for as long as the credentials last. */
 export class Handshake {
-  readonly #outbox: Outbox;
-  readonly #gate: ReadGate;
-  readonly #facts: SessionFacts;
+  readonly #context: SessionContext;
   readonly #greetBeforeMs: number;
   #state: "greeting" | "checking" | "open" = "greeting";
   #protocolVersion = 0;
   #canRefresh = false;
+  #authMethod = "";
+  #clientVersion = "";
   #role: string | undefined;
   #isChallenged = false;
   #challengeAtMs = Infinity;
   #expiresAtMs = Infinity;
 
-  constructor(
-    { outbox, gate }: { readonly outbox: Outbox; readonly gate: ReadGate },
-    facts: SessionFacts,
-    nowMs: number,
-  ) {
-    this.#outbox = outbox;
-    this.#gate = gate;
-    this.#facts = facts;
-    this.#greetBeforeMs = nowMs + facts.limits.greetingMs;
+  constructor(context: SessionContext, nowMs: number) {
+    this.#context = context;
+    this.#greetBeforeMs = nowMs + context.facts.limits.greetingMs;
   }
 
   get isOpen(): boolean {
     return this.#state === "open";
   }
 
-  /** Who the client is; undefined if nobody asked, or before it has said so. */
+  /** Who the client is; undefined without authentication, and before it. */
   get role(): string | undefined {
     return this.#role;
+  }
+
+  /** What the client calls itself, such as "Pulsar Go 0.21"; empty before CONNECT. */
+  get clientVersion(): string {
+    return this.#clientVersion;
   }
 
   connect(connect: CommandBodies["connect"]): void {
@@ -70,36 +50,41 @@ export class Handshake {
       this.#fail({ error: "NotAllowedError", message: "a second CONNECT" });
       return;
     }
-    // Not kept as a whole: it has the token.
+    // Not kept as a whole: it has the credentials.
     this.#protocolVersion = connect.protocolVersion ?? 0;
     this.#canRefresh = connect.featureFlags?.supportsAuthRefresh ?? false;
+    this.#authMethod = connect.authMethodName ?? "";
+    this.#clientVersion = plainText(connect.clientVersion);
     const refusal = this.#flaw(connect);
     if (refusal !== undefined) this.#fail(refusal);
-    else if (this.#facts.needsToken) this.#check(connect.authData ?? new Uint8Array());
+    else if (this.#needsAuthentication) this.#check(connect.authData ?? new Uint8Array());
     else this.#welcome();
   }
 
   /** The answer to a challenge, which only comes after CONNECTED. */
   authResponse({ response }: CommandBodies["authResponse"]): void {
     if (!this.#isChallenged) {
-      this.#fail({ error: "NotAllowedError", message: "an AUTH_RESPONSE that nobody asked for" });
+      this.#fail({ error: "NotAllowedError", message: "AUTH_RESPONSE without AUTH_CHALLENGE" });
       return;
     }
     this.#isChallenged = false;
-    if (response?.authMethodName !== undefined && response.authMethodName !== TOKEN_METHOD)
-      this.#fail(unknownMethod(response.authMethodName));
+    if (response?.authMethodName !== undefined && response.authMethodName !== this.#authMethod)
+      this.#fail(this.#unknownMethod(response.authMethodName));
     else this.#check(response?.authData ?? new Uint8Array());
   }
 
-  authenticated({ role, expiresInMs }: Proof, nowMs: number): void {
+  authenticated(role: string, expiresInMs: number | undefined, nowMs: number): void {
     if (this.#role !== undefined && this.#role !== role) {
-      this.#fail({ error: "AuthenticationError", message: "the new token is somebody else's" });
+      this.#fail({
+        error: "AuthenticationError",
+        message: "the new credentials have another role",
+      });
       return;
     }
     const isRefresh = this.#role !== undefined;
     this.#role = role;
     this.#planRefresh(expiresInMs, isRefresh, nowMs);
-    this.#gate.unblock("greeting");
+    this.#context.gate.unblock("authentication");
     if (!isRefresh) this.#welcome();
   }
 
@@ -107,59 +92,70 @@ export class Handshake {
     this.#fail({ error: "AuthenticationError", message });
   }
 
+  get dueAtMs(): number {
+    if (this.#state !== "open") return this.#greetBeforeMs;
+    return Math.min(this.#challengeAtMs, this.#expiresAtMs);
+  }
+
   tick(nowMs: number): void {
-    if (this.#state !== "open") {
-      if (nowMs >= this.#greetBeforeMs) this.#close("no CONNECT in time");
-      return;
-    }
-    if (nowMs >= this.#expiresAtMs) {
+    if (nowMs < this.dueAtMs) return;
+    if (this.#state !== "open") this.#context.outbox.close("no CONNECT in time");
+    else if (nowMs >= this.#expiresAtMs)
       this.#fail({ error: "AuthenticationError", message: "the token has expired" });
-    } else if (nowMs >= this.#challengeAtMs) {
+    else {
       this.#challengeAtMs = Infinity;
       this.#challenge();
     }
   }
 
+  get #needsAuthentication(): boolean {
+    return this.#context.facts.authMethods.length > 0;
+  }
+
   #flaw({ proxyToBrokerUrl, authMethodName = "" }: CommandBodies["connect"]): Refusal | undefined {
-    // No client chooses whom we connect to.
+    // A client must not choose which address the broker connects to.
     if (proxyToBrokerUrl !== undefined && !this.#isOurs(proxyToBrokerUrl))
-      return { error: "ServiceNotReady", message: "this is no proxy" };
-    if (!this.#facts.needsToken) return undefined;
-    return authMethodName === TOKEN_METHOD ? undefined : unknownMethod(authMethodName);
+      return {
+        error: "ServiceNotReady",
+        message: "this broker is no proxy; connect to it without proxyToBrokerUrl",
+      };
+    const { authMethods } = this.#context.facts;
+    if (authMethods.length === 0 || authMethods.includes(authMethodName)) return undefined;
+    return this.#unknownMethod(authMethodName);
   }
 
   #isOurs(target: string): boolean {
-    const { serviceUrl, serviceUrlTls } = this.#facts;
+    const { serviceUrl, serviceUrlTls } = this.#context.facts;
     return [serviceUrl, serviceUrlTls].some((url) => url?.replace(/^[^:]+:\/\//, "") === target);
   }
 
   #check(credentials: Uint8Array): void {
     if (this.#state === "greeting") {
       this.#state = "checking";
-      this.#gate.block("greeting");
+      this.#context.gate.block("authentication");
     }
-    this.#outbox.add({ kind: "authenticate", credentials });
+    this.#context.outbox.add({ kind: "authenticate", credentials });
   }
 
   #welcome(): void {
-    const { limits, needsToken } = this.#facts;
+    const { limits } = this.#context.facts;
     this.#state = "open";
-    this.#outbox.add({ kind: "setFrameBytesMax", bytes: frameBytesMax(limits) });
-    this.#outbox.send({
+    this.#context.outbox.add({ kind: "setFrameBytesMax", bytes: frameBytesMax(limits) });
+    this.#context.outbox.send({
       kind: "connected",
       body: {
         serverVersion: SERVER_VERSION,
         protocolVersion: Math.min(PROTOCOL_VERSION, Math.max(0, this.#protocolVersion)),
         maxMessageSize: limits.messageBytesMax,
         featureFlags: {
-          supportsAuthRefresh: needsToken,
+          supportsAuthRefresh: this.#needsAuthentication,
           supportsGetPartitionedMetadataWithoutAutoCreation: true,
         },
       },
     });
   }
 
-  /** A fresh token is asked for a little before the old one ends, of clients that can be asked. */
+  /** Clients that can be asked are asked for a fresh token a little before the old one ends. */
   #planRefresh(expiresInMs: number | undefined, isRefresh: boolean, nowMs: number): void {
     this.#challengeAtMs = Infinity;
     this.#expiresAtMs = expiresInMs === undefined ? Infinity : nowMs + expiresInMs;
@@ -172,27 +168,30 @@ export class Handshake {
 
   #challenge(): void {
     this.#isChallenged = true;
-    this.#outbox.send({
+    this.#context.outbox.send({
       kind: "authChallenge",
       body: {
         serverVersion: SERVER_VERSION,
-        challenge: { authMethodName: TOKEN_METHOD, authData: REFRESH },
+        challenge: { authMethodName: this.#authMethod, authData: REFRESH },
         protocolVersion: PROTOCOL_VERSION,
       },
     });
   }
 
   #fail(refusal: Refusal): void {
-    refuse(this.#outbox, NO_REQUEST, refusal);
-    this.#close(refusal.message);
+    const { outbox } = this.#context;
+    refuse(outbox, NO_REQUEST, refusal);
+    if (refusal.error === "AuthenticationError")
+      outbox.add({ kind: "refused", reason: refusal.message });
+    outbox.close(refusal.message);
   }
 
-  #close(reason: string): void {
-    this.#outbox.add({ kind: "close", reason });
+  #unknownMethod(name: string): Refusal {
+    const known = this.#context.facts.authMethods.join(" or ");
+    const message =
+      name === ""
+        ? `authentication is required, by ${known}`
+        : `authentication by "${name}" is not possible, only by ${known}`;
+    return { error: "AuthenticationError", message };
   }
-}
-
-function unknownMethod(name: string): Refusal {
-  const message = `authentication by "${name}" is not possible, only by "${TOKEN_METHOD}"`;
-  return { error: "AuthenticationError", message };
 }

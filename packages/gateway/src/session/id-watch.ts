@@ -1,20 +1,22 @@
-/** Ids that a connection has used, and how often it used one that means nothing. */
+/** Ids of closed producers or consumers that are remembered: some 100 bytes each. */
+const RECENT_MAX = 128;
+
+/** Ids that a connection has used, and how often it used one that does not exist. */
 export class IdWatch {
   readonly #unknownMax: number;
-  readonly #recentMax: number;
-  readonly #recent = new Set<bigint>();
+  #recent: Set<bigint> | undefined;
   #unknown = 0;
 
-  constructor({ unknownMax, recentMax }: { unknownMax: number; recentMax: number }) {
+  constructor(unknownMax: number) {
     this.#unknownMax = unknownMax;
-    this.#recentMax = recentMax;
   }
 
-  /** What its client sent before it heard of the end may still come, and means nothing bad. */
+  /** Commands that the client sent before it heard of the end may still come. */
   onEnded(id: bigint): void {
+    this.#recent ??= new Set();
     this.#recent.delete(id);
     this.#recent.add(id);
-    if (this.#recent.size <= this.#recentMax) return;
+    if (this.#recent.size <= RECENT_MAX) return;
     for (const oldest of this.#recent) {
       this.#recent.delete(oldest);
       break;
@@ -22,10 +24,10 @@ export class IdWatch {
   }
 
   hasEnded(id: bigint): boolean {
-    return this.#recent.has(id);
+    return this.#recent?.has(id) ?? false;
   }
 
-  /** Counts an id that nobody knows. False once there were too many of them. */
+  /** Counts an id that does not exist. False once there were more than the maximum. */
   allowUnknown(): boolean {
     this.#unknown++;
     return this.#unknown <= this.#unknownMax;

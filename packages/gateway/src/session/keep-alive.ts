@@ -1,13 +1,17 @@
 import type { SessionLimits } from "./limits.ts";
 
 /** What is due at an instant. */
-export type LifeSign = "nothing" | "ping" | { readonly closeBecause: string };
+export type KeepAliveAction = "nothing" | "ping" | { readonly closeBecause: string };
 
-/** Notices peers that are gone, and those that send so slowly that they might as well be. */
+/** A peer that is not read cannot be heard; after this many `pingMs` it is closed all the same. */
+const PAUSED_PINGS_MAX = 4;
+
+/** Notices peers that are gone, and frames that take too long to arrive. */
 export class KeepAlive {
   readonly #limits: SessionLimits;
   #heardAtMs: number;
   #pingAtMs: number;
+  #pausedAtMs: number | undefined;
   #frameBeganAtMs: number | undefined;
 
   constructor(limits: SessionLimits, nowMs: number) {
@@ -22,26 +26,49 @@ export class KeepAlive {
     this.#frameBeganAtMs = undefined;
   }
 
-  /** All whole frames are taken; the start of another may be there. */
+  /** All whole frames are taken; the start of another may have arrived. */
   onDrained(isWithinFrame: boolean, nowMs: number): void {
     if (!isWithinFrame) this.#frameBeganAtMs = undefined;
     else this.#frameBeganAtMs ??= nowMs;
   }
 
-  /** What to do now. A peer that we do not read cannot be heard, which is not its fault. */
-  due(nowMs: number, isReading: boolean): LifeSign {
+  /** The broker stops or starts reading; the time between does not count against the peer. */
+  onReadingChanged(isReading: boolean, nowMs: number): void {
+    this.#pausedAtMs = isReading ? undefined : nowMs;
+    this.#frameBeganAtMs = undefined;
+    if (isReading) this.#heardAtMs = nowMs;
+  }
+
+  get dueAtMs(): number {
+    return Math.min(this.#pingAtMs, this.#goneAtMs, this.#frameEndMs);
+  }
+
+  due(nowMs: number): KeepAliveAction {
     const { pingMs, frameMs } = this.#limits;
-    if (!isReading) {
-      this.#heardAtMs = nowMs;
-      this.#frameBeganAtMs = undefined;
-    } else {
-      if (nowMs - this.#heardAtMs >= 2 * pingMs)
-        return { closeBecause: `nothing was heard for ${2 * pingMs} ms` };
-      if (this.#frameBeganAtMs !== undefined && nowMs - this.#frameBeganAtMs >= frameMs)
-        return { closeBecause: `a frame took longer than ${frameMs} ms` };
-    }
+    if (nowMs >= this.#goneAtMs)
+      return {
+        closeBecause:
+          this.#pausedAtMs === undefined
+            ? `nothing was heard for ${2 * pingMs} ms`
+            : `it could not be read for ${PAUSED_PINGS_MAX * pingMs} ms`,
+      };
+    if (nowMs >= this.#frameEndMs)
+      return { closeBecause: `a frame took longer than ${frameMs} ms` };
     if (nowMs < this.#pingAtMs) return "nothing";
     this.#pingAtMs = nowMs + pingMs;
     return "ping";
+  }
+
+  get #goneAtMs(): number {
+    const { pingMs } = this.#limits;
+    return this.#pausedAtMs === undefined
+      ? this.#heardAtMs + 2 * pingMs
+      : this.#pausedAtMs + PAUSED_PINGS_MAX * pingMs;
+  }
+
+  get #frameEndMs(): number {
+    return this.#frameBeganAtMs === undefined
+      ? Infinity
+      : this.#frameBeganAtMs + this.#limits.frameMs;
   }
 }

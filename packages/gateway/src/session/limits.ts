@@ -16,7 +16,7 @@ export interface SessionLimits {
   readonly batchMessagesMax: number;
   readonly producersMax: number;
   readonly consumersMax: number;
-  /** Requests that are not answered yet; more are refused. */
+  /** Requests that are not answered yet; reading stops there and goes on at half. */
   readonly requestsMax: number;
   /** Commands per second besides SEND, ACK and FLOW; whoever sends more is read more slowly. */
   readonly commandsPerSecond: number;
@@ -46,7 +46,7 @@ const DEFAULT_SESSION_LIMITS: SessionLimits = {
   batchMessagesMax: 100_000,
   producersMax: 1_000,
   consumersMax: 1_000,
-  requestsMax: 1_000,
+  requestsMax: 100,
   commandsPerSecond: 10_000,
   unknownIdsMax: 100,
   outboundHighBytes: 65_536,

@@ -1,27 +1,32 @@
 import type { SessionLimits } from "./limits.ts";
 
 /**
- * `full`: no more messages for it. `unheard`: it does not take answers either, so that it should not
- * be heard. `tooMuch`: it should be closed. `free`: all is well again.
+ * `full`: no more messages for this client. `deaf`: it does not take answers either, so that its
+ * commands are not read. `tooMuch`: it should be closed. `free`: it takes what it is sent again.
  */
-export type OutboundChange = "same" | "full" | "unheard" | "tooMuch" | "free";
+export type OutboundChange = "same" | "full" | "deaf" | "tooMuch" | "free";
 
-/** Watches how much a client leaves unread, so that what waits for it stays bounded. */
+/**
+ * Watches how many bytes a client leaves unread, so that they stay bounded. A client that takes
+ * some bytes in every `unwritableMs` is slow, and stays; one that takes none is closed.
+ */
 export class OutboundWatch {
   readonly #limits: SessionLimits;
-  #fullSinceMs: number | undefined;
+  #isFull = false;
+  #progressAtMs = 0;
+  /** Answers that were written since it is full. */
   #moreBytes = 0;
 
   constructor(limits: SessionLimits) {
     this.#limits = limits;
   }
 
-  /** Answers were written; so many bytes are unread now. */
   onWritten(answerBytes: number, unreadBytes: number, nowMs: number): OutboundChange {
     const { outboundHighBytes, outboundMoreBytesMax } = this.#limits;
-    if (this.#fullSinceMs === undefined) {
+    if (!this.#isFull) {
       if (unreadBytes < outboundHighBytes) return "same";
-      this.#fullSinceMs = nowMs;
+      this.#isFull = true;
+      this.#progressAtMs = nowMs;
       return "full";
     }
     // What made it full does not count: one message may be larger than all of this.
@@ -29,20 +34,20 @@ export class OutboundWatch {
     this.#moreBytes += answerBytes;
     if (this.#moreBytes > outboundMoreBytesMax) return "tooMuch";
     const wasHeard = beforeBytes < outboundHighBytes;
-    return wasHeard && this.#moreBytes >= outboundHighBytes ? "unheard" : "same";
+    return wasHeard && this.#moreBytes >= outboundHighBytes ? "deaf" : "same";
   }
 
-  onRead(unreadBytes: number): OutboundChange {
-    if (this.#fullSinceMs === undefined || unreadBytes > this.#limits.outboundLowBytes)
-      return "same";
-    this.#fullSinceMs = undefined;
+  /** The client has taken some bytes. */
+  onTaken(unreadBytes: number, nowMs: number): OutboundChange {
+    this.#progressAtMs = nowMs;
+    if (!this.#isFull || unreadBytes > this.#limits.outboundLowBytes) return "same";
+    this.#isFull = false;
     this.#moreBytes = 0;
     return "free";
   }
 
-  isOverdue(nowMs: number): boolean {
-    return (
-      this.#fullSinceMs !== undefined && nowMs - this.#fullSinceMs >= this.#limits.unwritableMs
-    );
+  /** When a client that takes nothing is closed. */
+  get dueAtMs(): number {
+    return this.#isFull ? this.#progressAtMs + this.#limits.unwritableMs : Infinity;
   }
 }

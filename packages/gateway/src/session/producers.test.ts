@@ -2,8 +2,6 @@ import { NO_ID } from "@sluice/pulsar/wire";
 import { describe, expect, test } from "vitest";
 import { entryOf, SessionDriver } from "../../test/session-driver.ts";
 
-const AT = { ledgerId: 1n, entryId: 0n };
-
 describe("a producer", () => {
   test("is opened, sends and is answered in the order of its SENDs", () => {
     const driver = SessionDriver.connected();
@@ -13,11 +11,11 @@ describe("a producer", () => {
     ]);
     driver.send(7n, 1n);
     driver.send(7n, 2n);
-    const first = driver.take("publish").send;
-    const second = driver.take("publish").send;
-    driver.keep(driver.session.published(second, { ledgerId: 1n, entryId: 1n }));
+    // The second is stored first.
+    driver.wanted.reverse();
+    driver.publish();
     expect(driver.sent()).toEqual([]);
-    driver.keep(driver.session.published(first, AT));
+    driver.publish();
     expect(driver.sent()).toMatchObject([
       { kind: "sendReceipt", body: { producerId: 7n, sequenceId: 1n } },
       { kind: "sendReceipt", body: { producerId: 7n, sequenceId: 2n } },
@@ -31,7 +29,7 @@ describe("a producer", () => {
     driver.send(7n, 1n);
     driver.receive("send", { producerId: 7n, sequenceId: 2n, numMessages: 0 }, entryOf("x"));
     expect(driver.sent()).toEqual([]);
-    driver.keep(driver.session.published(driver.take("publish").send, AT));
+    driver.publish();
     expect(driver.sent().map(({ kind }) => kind)).toEqual(["sendReceipt", "sendError"]);
   });
 
@@ -42,9 +40,9 @@ describe("a producer", () => {
     driver.sent();
     driver.receive("closeProducer", { producerId: 7n, requestId: 9n });
     expect(driver.sent()).toEqual([]);
-    driver.keep(driver.session.published(driver.take("publish").send, AT));
+    driver.publish();
     expect(driver.sent().map(({ kind }) => kind)).toEqual(["sendReceipt", "success"]);
-    expect(driver.take("closeProducer").producer.id).toBe(7n);
+    expect(driver.take("closeProducer").producer).toBe(1);
   });
 
   test("that was just closed is not missed by SENDs on their way", () => {
@@ -59,7 +57,7 @@ describe("a producer", () => {
   test("that never was ends the connection with its first SEND", () => {
     const driver = SessionDriver.connected();
     driver.send(8n, 1n);
-    expect(driver.closeReason).toContain("not there");
+    expect(driver.closeReason).toContain("not open");
   });
 
   test("that closes before it is open gets both answers, and the broker's is closed", () => {
@@ -67,8 +65,7 @@ describe("a producer", () => {
     driver.receive("producer", { topic: "t", producerId: 7n, requestId: 1n });
     driver.receive("closeProducer", { producerId: 7n, requestId: 2n });
     const { producer } = driver.take("openProducer");
-    const opened = { name: "p", isReady: true, topicEpoch: undefined, schemaVersion: undefined };
-    driver.keep(driver.session.producerOpened(producer, opened));
+    driver.opened(producer);
     expect(driver.sent()).toMatchObject([
       { kind: "error", body: { requestId: 1n } },
       { kind: "success", body: { requestId: 2n } },
@@ -83,21 +80,13 @@ describe("a producer", () => {
     const driver = SessionDriver.connected();
     driver.receive("producer", { topic: "t", producerId: 7n, requestId: 7n });
     const { producer } = driver.take("openProducer");
-    const { session } = driver;
-    driver.keep(session.producerEnded(producer));
+    const refusal = { error: "ProducerFenced", message: "" } as const;
+    driver.on({ kind: "producerClosed", producer });
     expect(driver.sent()).toEqual([]);
-    if (how === "does not open")
-      driver.keep(session.producerFailed(producer, { error: "ProducerFenced", message: "" }));
+    if (how === "does not open") driver.on({ kind: "producerFailed", producer, refusal });
     else {
-      driver.keep(
-        session.producerOpened(producer, {
-          name: "p",
-          isReady: true,
-          topicEpoch: undefined,
-          schemaVersion: undefined,
-        }),
-      );
-      driver.keep(session.producerEnded(producer));
+      driver.opened(producer);
+      driver.on({ kind: "producerClosed", producer });
     }
     expect(driver.sent().map(({ kind }) => kind)).toEqual(kinds);
   });
@@ -106,9 +95,8 @@ describe("a producer", () => {
     const driver = SessionDriver.connected();
     driver.receive("producer", { topic: "t", producerId: 7n, requestId: 1n });
     const { producer } = driver.take("openProducer");
-    const opened = { name: "p", isReady: false, topicEpoch: undefined, schemaVersion: undefined };
-    driver.keep(driver.session.producerOpened(producer, opened));
-    driver.keep(driver.session.producerReady(producer, 3n));
+    driver.opened(producer, { isReady: false });
+    driver.on({ kind: "producerReady", producer, topicEpoch: 3n });
     expect(driver.sent()).toMatchObject([
       { kind: "producerSuccess", body: { requestId: 1n, producerReady: false } },
       { kind: "producerSuccess", body: { requestId: 1n, producerReady: true, topicEpoch: 3n } },
@@ -126,23 +114,28 @@ describe("a producer", () => {
     expect(driver.wanted).toEqual([]);
   });
 
-  test("for whose SEND there is no room is closed in its turn, and hears nothing of those after it", () => {
+  test("for whose SEND there is no room takes no more at once, and closes in its turn", () => {
     const driver = SessionDriver.connected();
     driver.openProducer(7n);
     for (const sequenceId of [1n, 2n, 3n]) driver.send(7n, sequenceId);
     driver.sent();
-    const [first, second, third] = [1, 2, 3].map(() => driver.take("publish").send);
+    const [first, second, third] = [1, 2, 3].map(() => driver.take("publish"));
     if (first === undefined || second === undefined || third === undefined) throw new Error();
-    const full = { error: "ProducerBlockedQuotaExceededError", message: "" } as const;
-    driver.keep(driver.session.publishFailed(second, full));
+    const refusal = { error: "ProducerBlockedQuotaExceededError", message: "" } as const;
+    const { producer } = second;
+    driver.on({ kind: "publishFailed", producer, sequence: second.sequence, refusal });
     expect(driver.sent()).toEqual([]);
-    driver.keep(driver.session.published(first, AT));
-    driver.keep(driver.session.publishFailed(third, full));
+    // Stored now, it would come before the second.
+    driver.send(7n, 4n);
+    expect(driver.wanted).toEqual([]);
+    const messageId = { ledgerId: 1n, entryId: 0n };
+    driver.on({ kind: "published", producer, sequence: first.sequence, messageId });
+    driver.on({ kind: "publishFailed", producer, sequence: third.sequence, refusal });
     expect(driver.sent()).toMatchObject([
       { kind: "sendReceipt", body: { sequenceId: 1n } },
       { kind: "closeProducer", body: { producerId: 7n, requestId: NO_ID } },
     ]);
-    expect(driver.take("closeProducer").producer.id).toBe(7n);
+    expect(driver.take("closeProducer").producer).toBe(producer);
     expect(driver.session.pendingSends).toBe(0);
     driver.openProducer(7n);
     expect(driver.sent()).toMatchObject([{ kind: "producerSuccess" }]);
@@ -153,12 +146,22 @@ describe("a producer", () => {
     driver.openProducer(7n);
     driver.send(7n, 1n);
     driver.sent();
-    const { send } = driver.take("publish");
-    driver.keep(driver.session.producerEnded(send.producer));
-    driver.keep(driver.session.published(send, AT));
+    driver.on({ kind: "producerClosed", producer: 1 });
+    driver.publish();
     expect(driver.sent()).toEqual([
       { kind: "closeProducer", body: { producerId: 7n, requestId: NO_ID } },
     ]);
     expect(driver.session.pendingSends).toBe(0);
+  });
+
+  test("with the id of a closed one is not answered for the SENDs of that one", () => {
+    const driver = SessionDriver.connected();
+    driver.openProducer(7n);
+    driver.send(7n, 1n);
+    driver.on({ kind: "producerClosed", producer: 1 });
+    driver.openProducer(7n);
+    driver.sent();
+    driver.publish();
+    expect(driver.sent()).toEqual([]);
   });
 });

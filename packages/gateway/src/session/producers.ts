@@ -1,31 +1,29 @@
-import { SERVER_ERROR } from "@sluice/pulsar/wire";
+import { ACCESS_MODE, SERVER_ERROR } from "@sluice/pulsar/wire";
 import type { CommandBodies, CommandOf, MessageIdData } from "@sluice/pulsar/wire";
-import type { Outbox } from "./effect.ts";
+import { notAllowed, plainText } from "../refusal/refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import { IdWatch } from "./id-watch.ts";
-import type { SessionLimits } from "./limits.ts";
 import { SessionProducer } from "./producer.ts";
-import type { OpenedProducer, PendingSend, SendOutcome } from "./producer.ts";
-import { PublishJudge } from "./publish-judge.ts";
-import type { ReadGate } from "./read-gate.ts";
+import type { OpenedProducer, SendOutcome } from "./producer.ts";
+import { PendingSends } from "./pending-sends.ts";
 import { NO_REQUEST, refuse, succeed } from "./reply.ts";
-import { plainText } from "./refusal.ts";
-import type { Refusal } from "./refusal.ts";
+import type { SessionContext } from "./session-context.ts";
+import { validateSend } from "./validate-send.ts";
 
 const NO_SCHEMA = new Uint8Array();
 
 /** The producers of one connection: they open, send, are answered, and close. */
 export class Producers {
-  readonly #outbox: Outbox;
-  readonly #limits: SessionLimits;
-  readonly #judge: PublishJudge;
+  readonly #context: SessionContext;
+  readonly #pendingSends: PendingSends;
   readonly #byId = new Map<bigint, SessionProducer>();
+  readonly #byKey = new Map<number, SessionProducer>();
   readonly #ids: IdWatch;
 
-  constructor(outbox: Outbox, gate: ReadGate, limits: SessionLimits) {
-    this.#outbox = outbox;
-    this.#limits = limits;
-    this.#judge = new PublishJudge(limits, gate);
-    this.#ids = new IdWatch({ unknownMax: limits.unknownIdsMax, recentMax: limits.producersMax });
+  constructor(context: SessionContext) {
+    this.#context = context;
+    this.#pendingSends = new PendingSends(context.facts.limits, context.gate);
+    this.#ids = new IdWatch(context.facts.limits.unknownIdsMax);
   }
 
   get size(): number {
@@ -33,7 +31,7 @@ export class Producers {
   }
 
   get pendingSends(): number {
-    return this.#judge.pendingSends;
+    return this.#pendingSends.count;
   }
 
   open(request: CommandBodies["producer"]): void {
@@ -43,35 +41,41 @@ export class Producers {
       this.#openAgain(existing, request);
       return;
     }
-    if (this.#byId.size >= this.#limits.producersMax) {
-      refuse(this.#outbox, requestId, {
-        error: "TooManyRequests",
-        message: `a connection has at most ${this.#limits.producersMax} producers`,
-      });
+    const refusal = this.#cannotOpen(request);
+    if (refusal !== undefined) {
+      refuse(this.#outbox, requestId, refusal);
       return;
     }
-    const producer = new SessionProducer(producerId, topic, requestId);
+    const producer = new SessionProducer(this.#context.nextKey(), producerId, topic, requestId);
     this.#byId.set(producerId, producer);
-    this.#outbox.add({ kind: "openProducer", producer, request });
+    this.#byKey.set(producer.key, producer);
+    this.#outbox.add({ kind: "openProducer", producer: producer.key, request });
   }
 
-  opened(producer: SessionProducer, opened: OpenedProducer): void {
-    if (this.#goneMeanwhile(producer)) return;
+  opened(opened: OpenedProducer): void {
+    const producer = this.#byKey.get(opened.producer);
+    // The connection, or the client, has left meanwhile.
+    if (producer === undefined || producer.closeRequestId !== undefined) {
+      this.#outbox.add({ kind: "closeProducer", producer: opened.producer });
+      if (producer !== undefined) this.#closedBeforeOpen(producer);
+      return;
+    }
     producer.state = opened.isReady ? "open" : "waiting";
     producer.opened = opened;
     this.#tellOpened(producer.requestId, opened);
   }
 
-  /** It is the turn of a producer that waited to be alone. */
-  ready(producer: SessionProducer, topicEpoch: bigint): void {
-    if (producer.state !== "waiting" || producer.opened === undefined) return;
+  ready(key: number, topicEpoch: bigint): void {
+    const producer = this.#byKey.get(key);
+    if (producer?.state !== "waiting" || producer.opened === undefined) return;
     producer.state = "open";
     producer.opened = { ...producer.opened, isReady: true, topicEpoch };
     this.#tellOpened(producer.requestId, producer.opened);
   }
 
-  failed(producer: SessionProducer, refusal: Refusal): void {
-    if (producer.state === "closed") return;
+  failed(key: number, refusal: Refusal): void {
+    const producer = this.#byKey.get(key);
+    if (producer === undefined) return;
     this.#remove(producer);
     refuse(this.#outbox, producer.requestId, refusal);
     if (producer.closeRequestId !== undefined) succeed(this.#outbox, producer.closeRequestId);
@@ -82,38 +86,52 @@ export class Producers {
     const producer = this.#byId.get(producerId);
     if (producer?.state !== "open") {
       if (producer === undefined && !this.#ids.hasEnded(producerId))
-        this.#outbox.add({ kind: "close", reason: "a SEND of a producer that is not there" });
+        this.#outbox.close(`SEND of producer ${producerId}, which is not open`);
       return;
     }
-    const send: PendingSend = {
-      producer,
-      sequenceId,
-      highestSequenceId,
+    const refusal = validateSend(request, entry, this.#context.facts.limits);
+    const sequence = producer.add(sequenceId, highestSequenceId);
+    if (refusal !== undefined) {
+      this.#answer(producer, sequence, sendError(producer, sequenceId, refusal));
+      return;
+    }
+    this.#pendingSends.add();
+    const { key } = producer;
+    this.#outbox.add({
+      kind: "publish",
+      producer: key,
+      sequence,
       messageCount: numMessages,
-      sizeBytes: entry.length,
-      outcome: undefined,
-    };
-    const refusal = this.#judge.judge(request, entry);
-    producer.add(send);
-    if (refusal === undefined) this.#outbox.add({ kind: "publish", send, entry });
-    else this.#answer(send, sendError(send, refusal));
+      entry,
+    });
   }
 
-  published(send: PendingSend, messageId: MessageIdData): void {
-    const { producer, sequenceId, highestSequenceId } = send;
-    this.#settle(send, {
+  published(key: number, sequence: number, messageId: MessageIdData): void {
+    this.#pendingSends.settle();
+    const producer = this.#byKey.get(key);
+    const send = producer?.pendingSend(sequence);
+    if (producer === undefined || send === undefined) return;
+    const { sequenceId, highestSequenceId } = send;
+    this.#answer(producer, sequence, {
       kind: "sendReceipt",
       body: { producerId: producer.id, sequenceId, messageId, highestSequenceId },
     });
   }
 
   /**
-   * Of a SEND_ERROR clients make the end of their connection, and of all who share it. For a want of
-   * room, which may last, only the producer is closed: clients open it again until they succeed.
+   * Clients close a connection, with all producers on it, after a SEND_ERROR. For lack of room, which
+   * may last, only the producer is closed: clients open it again until they succeed.
    */
-  publishFailed(send: PendingSend, refusal: Refusal): void {
-    const isBlocked = refusal.error === "ProducerBlockedQuotaExceededError";
-    this.#settle(send, isBlocked ? closed(send.producer) : sendError(send, refusal));
+  publishFailed(key: number, sequence: number, refusal: Refusal): void {
+    this.#pendingSends.settle();
+    const producer = this.#byKey.get(key);
+    const send = producer?.pendingSend(sequence);
+    if (producer === undefined || send === undefined) return;
+    const hasNoRoom = refusal.error === "ProducerBlockedQuotaExceededError";
+    // SENDs that come from now on would be stored before the one that found no room.
+    if (hasNoRoom && producer.state === "open") producer.state = "blocked";
+    const outcome = hasNoRoom ? closed(producer) : sendError(producer, send.sequenceId, refusal);
+    this.#answer(producer, sequence, outcome);
   }
 
   close({ producerId, requestId }: CommandBodies["closeProducer"]): void {
@@ -125,100 +143,107 @@ export class Producers {
     producer.closeRequestId = requestId;
     if (producer.state === "opening") return;
     producer.state = "closing";
-    this.#closeIfDone(producer);
+    this.#closeIfAnswered(producer);
   }
 
-  /** The broker has closed it. One that is not open yet hears what came of its request first. */
-  ended(producer: SessionProducer): void {
-    const { state, closeRequestId } = producer;
-    if (state === "closed" || state === "opening") return;
-    this.#remove(producer);
-    if (closeRequestId !== undefined) succeed(this.#outbox, closeRequestId);
-    else this.#outbox.send(closed(producer));
+  /** The broker has closed a producer. While it is opening, its request is answered first. */
+  ended(key: number): void {
+    const producer = this.#byKey.get(key);
+    if (producer === undefined || producer.state === "opening") return;
+    this.#end(producer);
   }
 
-  /** The connection is gone. Who is being opened now is closed once that is done. */
+  /** The connection is gone. Producers that are opening are closed once they are open. */
   endAll(): void {
-    for (const producer of this.#byId.values()) {
-      if (producer.state !== "opening") this.#outbox.add({ kind: "closeProducer", producer });
-      producer.state = "closed";
-    }
+    for (const { key, state } of this.#byKey.values())
+      if (state !== "opening") this.#outbox.add({ kind: "closeProducer", producer: key });
     this.#byId.clear();
+    this.#byKey.clear();
   }
 
-  /** Some clients ask again on the same connection, after an error for one of their SENDs. */
+  get #outbox(): SessionContext["outbox"] {
+    return this.#context.outbox;
+  }
+
+  #cannotOpen(request: CommandBodies["producer"]): Refusal | undefined {
+    const { producersMax } = this.#context.facts.limits;
+    const { topic, producerAccessMode = 0 } = request;
+    if (this.#byId.size >= producersMax)
+      return {
+        error: "TooManyRequests",
+        message: `the connection has ${producersMax} producers, its maximum; use another connection`,
+      };
+    if (producerAccessMode < ACCESS_MODE.shared || producerAccessMode > MODE_MAX)
+      return notAllowed(`access mode ${producerAccessMode} does not exist`);
+    return this.#context.denies("produce", topic);
+  }
+
+  /** Some clients send PRODUCER again on the same connection, after an error for one of their SENDs. */
   #openAgain(existing: SessionProducer, { requestId, topic }: CommandBodies["producer"]): void {
     if (existing.state === "open" && existing.topic === topic && existing.opened !== undefined) {
       this.#tellOpened(requestId, existing.opened);
       return;
     }
-    const message = `producer ${existing.id} is there already`;
+    const message = `producer ${existing.id} exists already`;
     refuse(this.#outbox, requestId, { error: "ServiceNotReady", message });
   }
 
-  #tellOpened(
-    requestId: bigint,
-    { name, isReady, topicEpoch, schemaVersion }: OpenedProducer,
-  ): void {
+  #tellOpened(requestId: bigint, opened: OpenedProducer): void {
     this.#outbox.send({
       kind: "producerSuccess",
       body: {
         requestId,
-        producerName: name,
+        producerName: opened.name,
         lastSequenceId: -1n,
         // Java's client does without a schema, but not without this field.
-        schemaVersion: schemaVersion ?? NO_SCHEMA,
-        topicEpoch,
-        producerReady: isReady,
+        schemaVersion: opened.schemaVersion ?? NO_SCHEMA,
+        topicEpoch: opened.topicEpoch,
+        producerReady: opened.isReady,
       },
     });
   }
 
-  /** The client, or its connection, left while the broker was opening it. */
-  #goneMeanwhile(producer: SessionProducer): boolean {
-    if (producer.state === "opening" && producer.closeRequestId === undefined) return false;
-    this.#outbox.add({ kind: "closeProducer", producer });
-    if (producer.state !== "opening") return true;
+  #closedBeforeOpen(producer: SessionProducer): void {
     this.#remove(producer);
     refuse(this.#outbox, producer.requestId, {
       error: "ServiceNotReady",
       message: "the producer was closed before it was open",
     });
     if (producer.closeRequestId !== undefined) succeed(this.#outbox, producer.closeRequestId);
-    return true;
   }
 
-  #settle(send: PendingSend, outcome: SendOutcome): void {
-    this.#judge.settle();
-    this.#answer(send, outcome);
-  }
-
-  #answer(send: PendingSend, outcome: SendOutcome): void {
-    const { producer } = send;
-    send.outcome = outcome;
-    // What a client has given up it may not hear of again: the id may be another producer's now.
-    for (const answer of producer.takeAnswers()) {
-      if (producer.state === "closed") continue;
-      if (answer.kind === "closeProducer") this.#block(producer);
-      else this.#outbox.send(answer);
+  #answer(producer: SessionProducer, sequence: number, outcome: SendOutcome): void {
+    const send = producer.pendingSend(sequence);
+    if (send !== undefined) send.outcome = outcome;
+    for (;;) {
+      const answer = producer.takeAnswer();
+      if (answer === undefined) break;
+      if (answer.kind === "closeProducer") {
+        // What follows is not told: the client sends all of it again.
+        this.#outbox.add({ kind: "closeProducer", producer: producer.key });
+        this.#end(producer);
+        return;
+      }
+      this.#outbox.send(answer);
     }
-    if (producer.state === "closing") this.#closeIfDone(producer);
+    if (producer.state === "closing") this.#closeIfAnswered(producer);
   }
 
-  #block(producer: SessionProducer): void {
-    this.#outbox.add({ kind: "closeProducer", producer });
-    this.ended(producer);
+  #end(producer: SessionProducer): void {
+    this.#remove(producer);
+    if (producer.closeRequestId !== undefined) succeed(this.#outbox, producer.closeRequestId);
+    else this.#outbox.send(closed(producer));
   }
 
-  #closeIfDone(producer: SessionProducer): void {
+  #closeIfAnswered(producer: SessionProducer): void {
     if (producer.pendingSends > 0) return;
     this.#remove(producer);
-    this.#outbox.add({ kind: "closeProducer", producer });
+    this.#outbox.add({ kind: "closeProducer", producer: producer.key });
     if (producer.closeRequestId !== undefined) succeed(this.#outbox, producer.closeRequestId);
   }
 
   #refuseClose(producerId: bigint, requestId: bigint): void {
-    // A client that closes what we have just closed ourselves is right.
+    // The broker has just closed it, and the client did not know yet.
     if (this.#ids.hasEnded(producerId) && !this.#byId.has(producerId)) {
       succeed(this.#outbox, requestId);
       return;
@@ -226,28 +251,31 @@ export class Producers {
     const message = `there is no producer ${producerId}`;
     refuse(this.#outbox, requestId, { error: "UnknownError", message });
     if (!this.#ids.allowUnknown())
-      this.#outbox.add({ kind: "close", reason: "too many ids of producers that are not there" });
+      this.#outbox.close("too many commands name producers that do not exist");
   }
 
-  #remove(producer: SessionProducer): void {
-    producer.state = "closed";
-    this.#byId.delete(producer.id);
-    this.#ids.onEnded(producer.id);
+  #remove({ id, key }: SessionProducer): void {
+    this.#byId.delete(id);
+    this.#byKey.delete(key);
+    this.#ids.onEnded(id);
   }
 }
+
+const MODE_MAX = ACCESS_MODE.exclusiveWithFencing;
 
 function closed({ id }: SessionProducer): CommandOf<"closeProducer"> {
   return { kind: "closeProducer", body: { producerId: id, requestId: NO_REQUEST } };
 }
 
 function sendError(
-  { producer, sequenceId }: PendingSend,
+  { id }: SessionProducer,
+  sequenceId: bigint,
   { error, message }: Refusal,
 ): SendOutcome {
   return {
     kind: "sendError",
     body: {
-      producerId: producer.id,
+      producerId: id,
       sequenceId,
       error: SERVER_ERROR[error],
       message: plainText(message),

@@ -1,60 +1,56 @@
-import { ThrottleTracker } from "@sluice/core";
-import type { Reason } from "@sluice/core";
 import type { Outbox } from "./effect.ts";
 
-/** What stops reading besides the reasons that throttle a publisher. */
+/** What keeps the frames of a client from being read. */
 export type Obstacle =
   /** Credentials are being checked. */
-  | "greeting"
-  /** The client does not read what it is sent. */
+  | "authentication"
+  /** As many SENDs as `pendingSendsMax` have no receipt. */
+  | "connection-pending"
+  /** As many requests as `requestsMax` are not answered. */
+  | "requests"
+  /** The client does not read the answers to its requests. */
   | "outbound"
-  /** It sends commands faster than it may. */
+  /** The client has sent `commandsPerSecond` commands in this second. */
   | "commands"
   /** The broker is about to close. */
   | "closing";
 
 /**
- * Whether frames of this client may be taken: only while nothing speaks against it. It must be
- * asked before every frame, because one read may bring many.
+ * Frames are read only while no obstacle holds. The gate must be asked before every frame, because
+ * one read of the socket may bring many.
  */
 export class ReadGate {
   readonly #outbox: Outbox;
-  readonly #tracker = new ThrottleTracker();
-  readonly #obstacles = new Set<Obstacle>();
+  #obstacles: readonly Obstacle[] = NONE;
 
   constructor(outbox: Outbox) {
     this.#outbox = outbox;
   }
 
   get isOpen(): boolean {
-    return !this.#tracker.isThrottled && this.#obstacles.size === 0;
+    return this.#obstacles.length === 0;
   }
 
-  /** What holds it closed. */
-  causes(): (Reason | Obstacle)[] {
-    return [...this.#tracker.reasons(), ...this.#obstacles];
+  /** Oldest first. */
+  get obstacles(): readonly Obstacle[] {
+    return this.#obstacles;
   }
 
-  throttle(reason: Reason): void {
-    this.#change(() => this.#tracker.throttle(reason));
-  }
-
-  release(reason: Reason): void {
-    this.#change(() => this.#tracker.release(reason));
+  has(obstacle: Obstacle): boolean {
+    return this.#obstacles.includes(obstacle);
   }
 
   block(obstacle: Obstacle): void {
-    this.#change(() => this.#obstacles.add(obstacle));
+    if (this.has(obstacle)) return;
+    this.#obstacles = [...this.#obstacles, obstacle];
+    if (this.#obstacles.length === 1) this.#outbox.add({ kind: "readingChanged" });
   }
 
   unblock(obstacle: Obstacle): void {
-    this.#change(() => this.#obstacles.delete(obstacle));
-  }
-
-  #change(apply: () => void): void {
-    const wasOpen = this.isOpen;
-    apply();
-    if (wasOpen === this.isOpen) return;
-    this.#outbox.add({ kind: wasOpen ? "pauseReading" : "resumeReading" });
+    if (!this.has(obstacle)) return;
+    this.#obstacles = this.#obstacles.filter((other) => other !== obstacle);
+    if (this.isOpen) this.#outbox.add({ kind: "readingChanged" });
   }
 }
+
+const NONE: readonly Obstacle[] = [];

@@ -1,9 +1,9 @@
 import { NO_ID, SERVER_ERROR } from "@sluice/pulsar/wire";
+import { plainText } from "../refusal/refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import type { Outbox } from "./effect.ts";
-import { plainText } from "./refusal.ts";
-import type { Refusal } from "./refusal.ts";
 
-/** In place of a request's id where nobody asked. */
+/** In place of a request's id in commands that answer no request. */
 export const NO_REQUEST: bigint = NO_ID;
 
 export function succeed(outbox: Outbox, requestId: bigint): void {

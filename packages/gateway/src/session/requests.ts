@@ -5,50 +5,51 @@ import {
   TOPICS_MODE,
 } from "@sluice/pulsar/wire";
 import type { Command, CommandBodies } from "@sluice/pulsar/wire";
+import type { Action } from "../auth/permissions.ts";
+import { plainText } from "../refusal/refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import type { Consumers } from "./consumers.ts";
-import type { Answer, Outbox, Question, SeekTarget } from "./effect.ts";
-import type { SessionFacts } from "./handshake.ts";
+import type { Answer, Question, SeekTarget } from "./question.ts";
 import { refuse } from "./reply.ts";
-import { plainText } from "./refusal.ts";
-import type { Refusal } from "./refusal.ts";
+import type { SessionContext } from "./session-context.ts";
 
 /** What a client asks for besides publishing and consuming. Each request is answered once. */
 export class Requests {
-  readonly #outbox: Outbox;
-  readonly #consumers: Consumers;
-  readonly #facts: SessionFacts;
+  readonly #context: SessionContext;
   #open = 0;
 
-  constructor(
-    { outbox, consumers }: { readonly outbox: Outbox; readonly consumers: Consumers },
-    facts: SessionFacts,
-  ) {
-    this.#outbox = outbox;
-    this.#consumers = consumers;
-    this.#facts = facts;
+  constructor(context: SessionContext) {
+    this.#context = context;
   }
 
-  /** Every topic is here. */
-  lookup({ requestId }: CommandBodies["lookup"]): void {
-    const { serviceUrl, serviceUrlTls } = this.#facts;
+  /** Every topic is on this broker. */
+  lookup({ requestId, topic }: CommandBodies["lookup"]): void {
+    const { serviceUrl, serviceUrlTls } = this.#context.facts;
+    const refusal = this.#context.denies("lookup", topic);
+    const error = refusal && SERVER_ERROR[refusal.error];
     this.#outbox.send({
       kind: "lookupResponse",
-      body: {
-        requestId,
-        brokerServiceUrl: serviceUrl,
-        brokerServiceUrlTls: serviceUrlTls,
-        response: LOOKUP_RESULT.connect,
-        authoritative: true,
-        proxyThroughServiceUrl: false,
-      },
+      body:
+        refusal === undefined
+          ? {
+              requestId,
+              brokerServiceUrl: serviceUrl,
+              brokerServiceUrlTls: serviceUrlTls,
+              response: LOOKUP_RESULT.connect,
+              authoritative: true,
+              proxyThroughServiceUrl: false,
+            }
+          : { requestId, response: LOOKUP_RESULT.failed, error, message: refusal.message },
     });
   }
 
   partitions(request: CommandBodies["partitionedMetadata"]): void {
     const { requestId, topic, metadataAutoCreationEnabled = true } = request;
-    this.#ask({ about: "partitions", requestId, topic, mustExist: !metadataAutoCreationEnabled });
+    const mustExist = !metadataAutoCreationEnabled;
+    this.#askAbout("lookup", { about: "partitions", requestId, topic, mustExist });
   }
 
+  /** Topics that the role has no right to are left out of the answer. */
   topics(request: CommandBodies["getTopicsOfNamespace"]): void {
     const { requestId, namespace, mode = TOPICS_MODE.persistent } = request;
     this.#ask({ about: "topics", requestId, namespace, mode });
@@ -56,79 +57,87 @@ export class Requests {
 
   schema({ requestId, topic, schemaVersion }: CommandBodies["getSchema"]): void {
     const version = schemaVersion?.length === 0 ? undefined : schemaVersion;
-    this.#ask({ about: "schema", requestId, topic, version });
+    this.#askAbout("lookup", { about: "schema", requestId, topic, version });
   }
 
   newSchema({ requestId, topic, schema }: CommandBodies["getOrCreateSchema"]): void {
-    this.#ask({ about: "newSchema", requestId, topic, schema });
+    this.#askAbout("produce", { about: "newSchema", requestId, topic, schema });
   }
 
-  lastMessageId({ consumerId, requestId }: CommandBodies["getLastMessageId"]): void {
-    const consumer = this.#consumers.asked(consumerId, requestId);
-    if (consumer !== undefined) this.#ask({ about: "lastMessageId", requestId, consumer });
+  /** The consumer was allowed to subscribe, so that it may unsubscribe, seek and look too. */
+  ofConsumer(
+    about: "lastMessageId" | "unsubscribe" | "consumerStats",
+    consumers: Consumers,
+    { consumerId, requestId }: CommandBodies["unsubscribe"],
+  ): void {
+    const consumer = consumers.asked(consumerId, requestId);
+    if (consumer !== undefined) this.#ask({ about, requestId, consumer });
   }
 
-  unsubscribe({ consumerId, requestId }: CommandBodies["unsubscribe"]): void {
-    const consumer = this.#consumers.asked(consumerId, requestId);
-    if (consumer !== undefined) this.#ask({ about: "unsubscribe", requestId, consumer });
-  }
-
-  seek(request: CommandBodies["seek"]): void {
+  seek(consumers: Consumers, request: CommandBodies["seek"]): void {
     const { consumerId, requestId } = request;
     const target = seekTargetOf(request);
-    const consumer = this.#consumers.asked(consumerId, requestId);
+    const consumer = consumers.asked(consumerId, requestId);
     if (consumer === undefined) return;
-    if (target === undefined)
-      refuse(this.#outbox, requestId, { error: "MetadataError", message: "a SEEK to nowhere" });
-    else this.#ask({ about: "seek", requestId, consumer, target });
-  }
-
-  /** That the consumer is there is all that we say of it. */
-  consumerStats({ consumerId, requestId }: CommandBodies["consumerStats"]): void {
-    if (this.#consumers.asked(consumerId, requestId) !== undefined)
-      this.#outbox.send({ kind: "consumerStatsResponse", body: { requestId } });
+    if (target !== undefined) this.#ask({ about: "seek", requestId, consumer, target });
+    else {
+      const message = "SEEK names neither a message nor a time";
+      refuse(this.#outbox, requestId, { error: "MetadataError", message });
+    }
   }
 
   answer({ requestId }: Question, answer: Answer): void {
-    this.#open--;
-    this.#outbox.send(replyOf(requestId, answer));
+    this.#settle();
+    this.#outbox.send(this.#replyTo(requestId, answer));
   }
 
   refuse(question: Question, refusal: Refusal): void {
-    this.#open--;
+    this.#settle();
     this.#tellRefused(question, refusal);
   }
 
+  get #outbox(): SessionContext["outbox"] {
+    return this.#context.outbox;
+  }
+
+  #askAbout(action: Action, question: Extract<Question, { readonly topic: string }>): void {
+    const refusal = this.#context.denies(action, question.topic);
+    if (refusal === undefined) this.#ask(question);
+    else this.#tellRefused(question, refusal);
+  }
+
   #ask(question: Question): void {
-    if (this.#open >= this.#facts.limits.requestsMax) {
-      const message = "too many requests wait for their answers";
-      this.#tellRefused(question, { error: "TooManyRequests", message });
-      return;
-    }
     this.#open++;
+    if (this.#open === this.#context.facts.limits.requestsMax) this.#context.gate.block("requests");
     this.#outbox.add({ kind: "ask", question });
+  }
+
+  #settle(): void {
+    this.#open--;
+    if (this.#open === this.#context.facts.limits.requestsMax >> 1)
+      this.#context.gate.unblock("requests");
   }
 
   #tellRefused({ about, requestId }: Question, refusal: Refusal): void {
     const error = SERVER_ERROR[refusal.error];
     const message = plainText(refusal.message);
+    const body = { requestId, errorCode: error, errorMessage: message };
     switch (about) {
-      case "partitions": {
-        const response = PARTITIONED_METADATA_RESULT.failed;
-        const body = { requestId, response, error, message };
-        this.#outbox.send({ kind: "partitionedMetadataResponse", body });
+      case "partitions":
+        this.#outbox.send({
+          kind: "partitionedMetadataResponse",
+          body: { requestId, response: PARTITIONED_METADATA_RESULT.failed, error, message },
+        });
         break;
-      }
-      case "schema": {
-        const body = { requestId, errorCode: error, errorMessage: message };
+      case "schema":
         this.#outbox.send({ kind: "getSchemaResponse", body });
         break;
-      }
-      case "newSchema": {
-        const body = { requestId, errorCode: error, errorMessage: message };
+      case "newSchema":
         this.#outbox.send({ kind: "getOrCreateSchemaResponse", body });
         break;
-      }
+      case "consumerStats":
+        this.#outbox.send({ kind: "consumerStatsResponse", body });
+        break;
       case "topics":
       case "lastMessageId":
       case "seek":
@@ -136,42 +145,45 @@ export class Requests {
         refuse(this.#outbox, requestId, refusal);
     }
   }
+
+  #replyTo(requestId: bigint, answer: Answer): Command {
+    switch (answer.about) {
+      case "partitions": {
+        const response = PARTITIONED_METADATA_RESULT.success;
+        const body = { requestId, partitions: answer.count, response };
+        return { kind: "partitionedMetadataResponse", body };
+      }
+      case "topics": {
+        const topics = this.#context.visible(answer.names);
+        const body = { requestId, topics, filtered: false, changed: true };
+        return { kind: "getTopicsOfNamespaceResponse", body };
+      }
+      case "lastMessageId": {
+        const { last, markDelete } = answer;
+        const body = { requestId, lastMessageId: last, consumerMarkDeletePosition: markDelete };
+        return { kind: "getLastMessageIdResponse", body };
+      }
+      case "schema": {
+        const { schema, version } = answer;
+        return { kind: "getSchemaResponse", body: { requestId, schema, schemaVersion: version } };
+      }
+      case "newSchema": {
+        const body = { requestId, schemaVersion: answer.version };
+        return { kind: "getOrCreateSchemaResponse", body };
+      }
+      case "consumerStats":
+        return { kind: "consumerStatsResponse", body: { requestId, ...answer.stats } };
+      case "seek":
+      case "unsubscribe":
+        return { kind: "success", body: { requestId } };
+    }
+  }
 }
 
-/** Where SEEK wants to go; undefined if it does not say. */
+/** Where SEEK goes; undefined if it does not say. */
 function seekTargetOf(seek: CommandBodies["seek"]): SeekTarget | undefined {
   const { messageId, messagePublishTime } = seek;
   if (messageId !== undefined) return { messageId };
   if (messagePublishTime === undefined) return undefined;
   return { publishedAtMs: Number(messagePublishTime) };
-}
-
-function replyOf(requestId: bigint, answer: Answer): Command {
-  switch (answer.about) {
-    case "partitions": {
-      const response = PARTITIONED_METADATA_RESULT.success;
-      const body = { requestId, partitions: answer.count, response };
-      return { kind: "partitionedMetadataResponse", body };
-    }
-    case "topics": {
-      const body = { requestId, topics: answer.names, filtered: false, changed: true };
-      return { kind: "getTopicsOfNamespaceResponse", body };
-    }
-    case "lastMessageId": {
-      const { last, markDelete } = answer;
-      const body = { requestId, lastMessageId: last, consumerMarkDeletePosition: markDelete };
-      return { kind: "getLastMessageIdResponse", body };
-    }
-    case "schema": {
-      const { schema, version } = answer;
-      return { kind: "getSchemaResponse", body: { requestId, schema, schemaVersion: version } };
-    }
-    case "newSchema": {
-      const body = { requestId, schemaVersion: answer.version };
-      return { kind: "getOrCreateSchemaResponse", body };
-    }
-    case "seek":
-    case "unsubscribe":
-      return { kind: "success", body: { requestId } };
-  }
 }

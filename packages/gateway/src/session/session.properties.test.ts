@@ -4,7 +4,9 @@ import { decodeFrame, ProtocolError } from "@sluice/pulsar/wire";
 import type { Command, CommandBodies } from "@sluice/pulsar/wire";
 import { expect, test } from "vitest";
 import { entryOf, frameOf, SessionDriver } from "../../test/session-driver.ts";
-import type { Answer, Effect, Question } from "./effect.ts";
+import type { Effect } from "./effect.ts";
+import type { Answer, Question } from "./question.ts";
+import type { SessionEvent } from "./session-event.ts";
 
 const LIMITS = {
   pendingSendsMax: 6,
@@ -76,17 +78,17 @@ class World {
 
   /** Something that the session wanted is done, or has failed. */
   result(which: number, isGood: boolean): void {
-    const { wanted, session } = this.driver;
+    const { wanted } = this.driver;
     const effect = wanted[which % wanted.length];
     if (effect === undefined) return;
     wanted.splice(wanted.indexOf(effect), 1);
-    this.driver.keep(resultOf(session, effect, isGood));
+    const event = resultOf(effect, isGood);
+    if (event !== undefined) this.driver.on(event);
   }
 
   written(unreadBytes: number): void {
-    const { session, nowMs } = this.driver;
-    this.driver.keep(session.written(10, unreadBytes, nowMs));
-    this.driver.keep(session.unread(unreadBytes));
+    this.driver.on({ kind: "written", answerBytes: 10, unreadBytes });
+    this.driver.on({ kind: "taken", unreadBytes });
   }
 
   /** The client answers pings, so that it is not taken for dead. */
@@ -103,11 +105,8 @@ class World {
 
   observe(): void {
     const { wanted } = this.driver;
-    for (const { kind } of wanted) {
-      if (kind === "pauseReading") this.isPaused = true;
-      if (kind === "resumeReading") this.isPaused = false;
-    }
-    const others = wanted.filter(({ kind }) => !kind.endsWith("Reading"));
+    for (const { kind } of wanted) if (kind === "readingChanged") this.isPaused = !this.isPaused;
+    const others = wanted.filter(({ kind }) => kind !== "readingChanged");
     wanted.splice(0, wanted.length, ...others);
     for (const command of this.driver.sent()) this.#note(command);
   }
@@ -123,47 +122,54 @@ class World {
   }
 }
 
-function resultOf(
-  session: SessionDriver["session"],
-  effect: Effect,
-  isGood: boolean,
-): readonly Effect[] {
+function resultOf(effect: Effect, isGood: boolean): SessionEvent | undefined {
+  const refusal = REFUSAL;
   switch (effect.kind) {
     case "openProducer": {
+      const { producer } = effect;
       const opened = { name: "p", isReady: true, topicEpoch: undefined, schemaVersion: undefined };
       return isGood
-        ? session.producerOpened(effect.producer, opened)
-        : session.producerFailed(effect.producer, REFUSAL);
+        ? { kind: "producerOpened", producer, ...opened }
+        : { kind: "producerFailed", producer, refusal };
     }
-    case "publish":
+    case "publish": {
+      const { producer, sequence } = effect;
       return isGood
-        ? session.published(effect.send, AT)
-        : session.publishFailed(effect.send, REFUSAL);
-    case "subscribe":
+        ? { kind: "published", producer, sequence, messageId: AT }
+        : { kind: "publishFailed", producer, sequence, refusal };
+    }
+    case "subscribe": {
+      const { consumer } = effect;
       return isGood
-        ? session.subscribed(effect.consumer)
-        : session.subscribeFailed(effect.consumer, REFUSAL);
-    case "ack":
-      return session.acknowledged(effect.request, isGood ? undefined : REFUSAL);
-    case "ask":
+        ? { kind: "subscribed", consumer, isActive: undefined }
+        : { kind: "subscribeFailed", consumer, refusal };
+    }
+    case "ack": {
+      const { consumerId, requestId } = effect;
+      const failure = isGood ? undefined : refusal;
+      return { kind: "acknowledged", consumerId, requestId, refusal: failure };
+    }
+    case "ask": {
+      const { question } = effect;
       return isGood
-        ? session.answered(effect.question, answerTo(effect.question))
-        : session.refused(effect.question, REFUSAL);
+        ? { kind: "answered", question, answer: answerTo(question) }
+        : { kind: "refused", question, refusal };
+    }
     case "flow":
     case "redeliver":
       // The broker may close a consumer at any time.
-      return isGood ? [] : session.consumerEnded(effect.consumer);
+      return isGood ? undefined : { kind: "consumerClosed", consumer: effect.consumer };
     case "send":
     case "close":
-    case "pauseReading":
-    case "resumeReading":
+    case "readingChanged":
     case "pauseDelivery":
     case "resumeDelivery":
     case "setFrameBytesMax":
     case "authenticate":
+    case "refused":
     case "closeProducer":
     case "closeConsumer":
-      return [];
+      return undefined;
   }
 }
 
@@ -179,6 +185,8 @@ function answerTo({ about }: Question): Answer {
     case "seek":
     case "unsubscribe":
       return { about };
+    case "consumerStats":
+      return { about, stats: { consumerName: "c" } };
     case "schema":
       return { about, schema, version: Buffer.alloc(8) };
     case "newSchema":
@@ -268,13 +276,52 @@ test("once it has ended nothing is sent, and every producer and consumer that op
     fc.property(steps, (all) => {
       const world = new World();
       for (const step of all) take(world, step);
-      world.driver.keep(world.driver.session.end());
+      world.driver.on({ kind: "end" });
       world.finish();
       const { session } = world.driver;
       expect([session.producers, session.consumers, session.pendingSends]).toEqual([0, 0, 0]);
       world.driver.receive("ping", {});
       expect(world.driver.sent()).toEqual([]);
     }),
+  );
+});
+
+test("the same events give the same effects, so that a session can be replayed", () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const world = new World();
+      const log: { readonly event: SessionEvent; readonly nowMs: number }[] = [];
+      const effects: (readonly Effect[])[] = [];
+      const { session } = world.driver;
+      const on = session.on.bind(session);
+      session.on = (event, nowMs) => {
+        log.push({ event, nowMs });
+        const wanted = on(event, nowMs);
+        effects.push(wanted);
+        return wanted;
+      };
+      for (const step of all) take(world, step);
+      const replayed = SessionDriver.connected({ limits: LIMITS }).session;
+      expect(log.map(({ event, nowMs }) => replayed.on(event, nowMs))).toEqual(effects);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("what a session waits for is never later than it says", () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const world = new World();
+      for (const step of all) {
+        take(world, step);
+        const { driver } = world;
+        if (!world.isOpen || driver.session.dueAtMs <= driver.nowMs) continue;
+        // Before that instant a tick has no effect.
+        driver.nowMs = Math.max(driver.nowMs, driver.session.dueAtMs - 1);
+        expect(driver.session.on({ kind: "tick" }, driver.nowMs)).toEqual([]);
+      }
+    }),
+    { numRuns: 50 },
   );
 });
 

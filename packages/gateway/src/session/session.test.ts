@@ -13,23 +13,30 @@ describe("bounds", () => {
       driver.send(1n, id);
     }
     expect(driver.session.isReading).toBe(false);
-    expect(driver.session.heldBy).toEqual(["connection-pending"]);
-    expect(driver.take("pauseReading")).toBeDefined();
-    driver.keep(driver.session.published(driver.take("publish").send, AT));
+    expect(driver.session.obstacles).toEqual(["connection-pending"]);
+    expect(driver.take("readingChanged")).toBeDefined();
+    driver.publish();
     expect(driver.session.isReading).toBe(false);
-    driver.keep(driver.session.published(driver.take("publish").send, AT));
+    driver.publish();
     expect(driver.session.isReading).toBe(true);
-    expect(driver.take("resumeReading")).toBeDefined();
+    expect(driver.take("readingChanged")).toBeDefined();
   });
 
-  test("every reason for not reading must end before it goes on", () => {
-    const driver = SessionDriver.connected();
-    driver.keep(driver.session.throttle("memory"));
-    driver.keep(driver.session.throttle("topic-rate"));
-    driver.keep(driver.session.release("memory"));
+  test("every obstacle must end before reading goes on", () => {
+    const driver = SessionDriver.connected({
+      limits: { pendingSendsMax: 1, outboundHighBytes: 1, outboundLowBytes: 1 },
+    });
+    driver.openProducer(1n);
+    driver.send(1n, 1n);
+    driver.on({ kind: "written", answerBytes: 1, unreadBytes: 1 });
+    driver.on({ kind: "written", answerBytes: 1, unreadBytes: 2 });
+    expect(driver.session.obstacles).toEqual(["connection-pending", "outbound"]);
+    driver.publish();
     expect(driver.session.isReading).toBe(false);
-    driver.keep(driver.session.release("topic-rate"));
-    expect(driver.wanted.map(({ kind }) => kind)).toEqual(["pauseReading", "resumeReading"]);
+    driver.on({ kind: "taken", unreadBytes: 0 });
+    expect(driver.session.isReading).toBe(true);
+    const changes = driver.wanted.filter(({ kind }) => kind === "readingChanged");
+    expect(changes).toHaveLength(2);
   });
 
   test.each([
@@ -47,16 +54,16 @@ describe("bounds", () => {
     expect(driver.wanted).toHaveLength(2);
   });
 
-  test("a client that names what is not there too often is sent away", () => {
+  test("a client that names what does not exist too often is closed", () => {
     const driver = SessionDriver.connected({ limits: { unknownIdsMax: 3 } });
     for (const consumerId of [1n, 2n, 3n])
       driver.receive("flow", { consumerId, messagePermits: 1 });
     expect(driver.closeReason).toBeUndefined();
     driver.receive("ack", { consumerId: 4n, ackType: 0, messageIds: [AT] });
-    expect(driver.closeReason).toContain("ids");
+    expect(driver.closeReason).toContain("do not exist");
   });
 
-  test("whoever sends commands too fast is read again in the next second", () => {
+  test("a client that sends commands too fast is read again in the next second", () => {
     const driver = SessionDriver.connected({ limits: { commandsPerSecond: 10 } });
     for (let count = 1; count < 10; count++) driver.receive("ping", {});
     expect(driver.session.isReading).toBe(false);
@@ -71,10 +78,10 @@ describe("bounds", () => {
     driver.receive("producer", { topic: "t", producerId: 1n, requestId: 1n });
     const message = `\u001b[2J\n${"x".repeat(1_000)}`;
     const { producer } = driver.take("openProducer");
-    driver.keep(driver.session.producerFailed(producer, { error: "UnknownError", message }));
+    driver.on({ kind: "producerFailed", producer, refusal: { error: "UnknownError", message } });
     const [answer] = driver.sent();
     if (answer?.kind !== "error") throw new Error("it was not refused");
-    expect(answer.body.message).toHaveLength(200);
+    expect(answer.body.message).toHaveLength(300);
     expect(answer.body.message).toMatch(/^[\P{C}]+$/u);
   });
 });
@@ -84,56 +91,67 @@ describe("a client that does not read", () => {
 
   test("is sent no messages until it has; if it does not take answers, it is not heard either", () => {
     const driver = SessionDriver.connected({ limits });
-    driver.keep(driver.session.written(10, 99, 0));
+    driver.on({ kind: "written", answerBytes: 10, unreadBytes: 99 });
     expect(driver.wanted).toEqual([]);
-    driver.keep(driver.session.written(10, 100, 0));
-    driver.keep(driver.session.written(0, 5_000, 0));
-    driver.keep(driver.session.written(99, 5_099, 0));
+    driver.on({ kind: "written", answerBytes: 10, unreadBytes: 100 });
+    driver.on({ kind: "written", answerBytes: 0, unreadBytes: 5_000 });
+    driver.on({ kind: "written", answerBytes: 99, unreadBytes: 5_099 });
     expect(driver.session.isReading).toBe(true);
-    driver.keep(driver.session.written(1, 5_100, 0));
-    expect(driver.session.heldBy).toEqual(["outbound"]);
-    driver.keep(driver.session.unread(51));
+    driver.on({ kind: "written", answerBytes: 1, unreadBytes: 5_100 });
+    expect(driver.session.obstacles).toEqual(["outbound"]);
+    driver.on({ kind: "taken", unreadBytes: 51 });
     expect(driver.session.isReading).toBe(false);
-    driver.keep(driver.session.unread(50));
+    driver.on({ kind: "taken", unreadBytes: 50 });
     expect(driver.session.isReading).toBe(true);
     expect(driver.wanted.map(({ kind }) => kind)).toEqual([
       "pauseDelivery",
-      "pauseReading",
-      "resumeReading",
+      "readingChanged",
+      "readingChanged",
       "resumeDelivery",
     ]);
   });
 
   test("is sent away when answers pile up all the same", () => {
     const driver = SessionDriver.connected({ limits });
-    driver.keep(driver.session.written(5_000, 5_000, 0));
+    driver.on({ kind: "written", answerBytes: 5_000, unreadBytes: 5_000 });
     expect(driver.closeReason).toBeUndefined();
-    driver.keep(driver.session.written(1_000, 6_000, 0));
+    driver.on({ kind: "written", answerBytes: 1_000, unreadBytes: 6_000 });
     expect(driver.closeReason).toBeUndefined();
-    driver.keep(driver.session.written(1, 6_001, 0));
+    driver.on({ kind: "written", answerBytes: 1, unreadBytes: 6_001 });
     expect(driver.closeReason).toBeDefined();
   });
 
   test("is forgiven what it has read in the end", () => {
     const driver = SessionDriver.connected({ limits });
     for (let round = 0; round < 5; round++) {
-      driver.keep(driver.session.written(10, 100, 0));
-      driver.keep(driver.session.written(900, 1_000, 0));
-      driver.keep(driver.session.unread(0));
+      driver.on({ kind: "written", answerBytes: 10, unreadBytes: 100 });
+      driver.on({ kind: "written", answerBytes: 900, unreadBytes: 1_000 });
+      driver.on({ kind: "taken", unreadBytes: 0 });
     }
     expect(driver.closeReason).toBeUndefined();
     expect(driver.session.isReading).toBe(true);
   });
 
-  test("is sent away after a minute", () => {
+  test("is closed after a minute in which it took nothing", () => {
     const driver = SessionDriver.connected({ limits });
-    driver.keep(driver.session.written(10, 100, 0));
+    driver.on({ kind: "written", answerBytes: 10, unreadBytes: 100 });
     driver.tick(30_000);
     driver.receive("pong", {});
     driver.tick(59_999);
     expect(driver.closeReason).toBeUndefined();
     driver.tick(60_000);
-    expect(driver.closeReason).toContain("not read");
+    expect(driver.closeReason).toContain("took no byte");
+  });
+
+  test("is not one that reads slowly but steadily", () => {
+    const driver = SessionDriver.connected({ limits });
+    driver.on({ kind: "written", answerBytes: 10, unreadBytes: 10_000 });
+    for (let minute = 1; minute < 60; minute++) {
+      driver.tick(minute * 59_000);
+      driver.receive("pong", {});
+      driver.on({ kind: "taken", unreadBytes: 10_000 - minute * 100 });
+    }
+    expect(driver.closeReason).toBeUndefined();
   });
 });
 
@@ -157,20 +175,33 @@ describe("a peer that is gone", () => {
     expect(driver.closeReason).toBeUndefined();
   });
 
-  test("is not one that we do not read", () => {
-    const driver = SessionDriver.connected();
-    driver.keep(driver.session.throttle("memory"));
-    for (let nowMs = 0; nowMs < 100_000; nowMs += 250) driver.tick(nowMs);
-    driver.keep(driver.session.release("memory"));
+  test("is not one that the broker does not read for a while", () => {
+    const driver = SessionDriver.connected({ limits: { pendingSendsMax: 1 } });
+    driver.openProducer(1n);
+    driver.send(1n, 1n);
+    driver.tick(100_000);
+    driver.publish();
     driver.tick(110_000);
     expect(driver.closeReason).toBeUndefined();
+    driver.tick(160_000);
+    expect(driver.closeReason).toContain("nothing was heard");
+  });
+
+  test("is one that the broker could not read for two minutes", () => {
+    const driver = SessionDriver.connected({ limits: { pendingSendsMax: 1 } });
+    driver.openProducer(1n);
+    driver.send(1n, 1n);
+    driver.tick(119_999);
+    expect(driver.closeReason).toBeUndefined();
+    driver.tick(120_000);
+    expect(driver.closeReason).toContain("could not be read");
   });
 
   test("is also one that takes half a minute for a frame", () => {
     const driver = SessionDriver.connected();
-    driver.session.drained(true, 0);
+    driver.on({ kind: "drained", isWithinFrame: true });
     driver.tick(20_000);
-    driver.session.drained(true, 20_000);
+    driver.on({ kind: "drained", isWithinFrame: true });
     driver.tick(30_000);
     expect(driver.closeReason).toContain("frame");
   });
@@ -183,9 +214,8 @@ test("a connection that ends closes all that is open, also what opens later", ()
   driver.receive("producer", { topic: "t", producerId: 3n, requestId: 3n });
   const { producer } = driver.take("openProducer");
   driver.sent();
-  driver.keep(driver.session.end());
-  const opened = { name: "p", isReady: true, topicEpoch: undefined, schemaVersion: undefined };
-  driver.keep(driver.session.producerOpened(producer, opened));
+  driver.on({ kind: "end" });
+  driver.opened(producer);
   const kinds = driver.wanted.map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === "closeProducer")).toHaveLength(2);
   expect(kinds.filter((kind) => kind === "closeConsumer")).toHaveLength(1);

@@ -53,6 +53,12 @@ export interface Dispatcher {
   /** Wall time at which the next of them is due; undefined if none waits. */
   readonly nextDueMs: number | undefined;
 
+  /** Bytes of the entries that were read and not delivered. */
+  readonly heldBytes: number;
+
+  /** Lets go of these entries; they are read again when a consumer can take them. */
+  letGo(): void;
+
   /** What should be read now; undefined if nothing, or if the last wish is not answered yet. */
   wanted(): ReadRequest | undefined;
 

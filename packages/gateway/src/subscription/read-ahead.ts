@@ -16,6 +16,7 @@ export class ReadAhead {
   readonly #boundsMax: ReadBounds;
   #from: Position;
   #entries = new Fifo<StoredEntry>();
+  #bytes = 0;
   #request: ReadRequest | undefined;
   #messagesPerEntry = 1;
 
@@ -29,12 +30,19 @@ export class ReadAhead {
     return this.#entries.length;
   }
 
+  /** Bytes of these entries. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   peek(): StoredEntry | undefined {
     return this.#entries.peek();
   }
 
   shift(): StoredEntry | undefined {
-    return this.#entries.shift();
+    const entry = this.#entries.shift();
+    if (entry !== undefined) this.#bytes -= entry.bytes.length;
+    return entry;
   }
 
   /**
@@ -62,6 +70,7 @@ export class ReadAhead {
     let messages = 0;
     for (const entry of entries) {
       messages += entry.messageCount;
+      this.#bytes += entry.bytes.length;
       this.#entries.push(entry);
     }
     const mean = Math.max(1, messages / entries.length);
@@ -85,6 +94,7 @@ export class ReadAhead {
   restart(from: Position): void {
     this.#from = from;
     this.#entries = new Fifo();
+    this.#bytes = 0;
     this.#request = undefined;
   }
 }

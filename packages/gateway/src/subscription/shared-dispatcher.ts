@@ -58,7 +58,8 @@ export class SharedDispatcher implements Dispatcher {
   readonly #delayed: DelayedEntries;
   readonly #ahead: ReadAhead;
   #fetching: Fetching | undefined;
-  #fetched = new Fifo<Fetched>();
+  readonly #fetched = new Fifo<Fetched>();
+  #fetchedBytes = 0;
 
   constructor(cursor: Cursor, options: SharedOptions) {
     this.#cursor = cursor;
@@ -79,7 +80,7 @@ export class SharedDispatcher implements Dispatcher {
   leave(consumer: Consumer): readonly ActiveChange[] {
     this.#turns.remove(consumer);
     this.redeliver(consumer, undefined);
-    if (this.consumers.length === 0) this.#letGo();
+    if (this.consumers.length === 0) this.letGo();
     return [];
   }
 
@@ -121,6 +122,16 @@ export class SharedDispatcher implements Dispatcher {
     return this.#delayed.nextDueMs;
   }
 
+  get heldBytes(): number {
+    return this.#fetchedBytes + this.#ahead.bytes;
+  }
+
+  letGo(): void {
+    for (let next = this.#shiftFetched(); next !== undefined; next = this.#shiftFetched())
+      this.#replay.add({ position: next.position, redeliveryCount: next.redeliveryCount });
+    this.#ahead.putBack();
+  }
+
   wanted(): ReadRequest | undefined {
     if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#isFull) return undefined;
     const permits = this.#turns.permits();
@@ -133,7 +144,7 @@ export class SharedDispatcher implements Dispatcher {
   onRead(request: ReadRequest, entries: readonly StoredEntry[]): void {
     if (request === this.#fetching?.request) this.#onFetched(this.#fetching.returned, entries);
     else this.#ahead.onRead(request, entries);
-    if (this.consumers.length === 0) this.#letGo();
+    if (this.consumers.length === 0) this.letGo();
   }
 
   dispatch(): readonly Dispatch[] {
@@ -161,7 +172,7 @@ export class SharedDispatcher implements Dispatcher {
 
   /** What is to be delivered next and has been read. */
   #next(): Fetched | undefined {
-    for (let next = this.#fetched.shift(); next !== undefined; next = this.#fetched.shift())
+    for (let next = this.#shiftFetched(); next !== undefined; next = this.#shiftFetched())
       if (!this.#cursor.isAcked(next.position)) return next;
     if (this.#fetching !== undefined || this.#hasReturned()) return undefined;
     for (let entry = this.#ahead.peek(); entry !== undefined; entry = this.#ahead.peek()) {
@@ -195,6 +206,12 @@ export class SharedDispatcher implements Dispatcher {
     }
   }
 
+  #shiftFetched(): Fetched | undefined {
+    const next = this.#fetched.shift();
+    if (next !== undefined) this.#fetchedBytes -= next.entry.bytes.length;
+    return next;
+  }
+
   get #isFull(): boolean {
     return this.#outstanding.messages >= this.#options.unackedMax;
   }
@@ -225,15 +242,9 @@ export class SharedDispatcher implements Dispatcher {
       const match = byEntryId.get(entryId);
       if (match?.position.ledgerId !== entry.position.ledgerId) continue;
       this.#fetched.push({ ...match, entry });
+      this.#fetchedBytes += entry.bytes.length;
     }
     for (const each of returned)
       if (comparePositions(each.position, last) > 0) this.#replay.add(each);
-  }
-
-  /** Nobody is there to take entries: their bytes need not be kept. */
-  #letGo(): void {
-    for (let next = this.#fetched.shift(); next !== undefined; next = this.#fetched.shift())
-      this.#replay.add({ position: next.position, redeliveryCount: next.redeliveryCount });
-    this.#ahead.putBack();
   }
 }

@@ -69,6 +69,14 @@ export class SingleActiveDispatcher implements Dispatcher {
   readonly delayedEntries = 0;
   readonly nextDueMs = undefined;
 
+  get heldBytes(): number {
+    return this.#ahead.bytes;
+  }
+
+  letGo(): void {
+    this.#ahead.putBack();
+  }
+
   wanted(): ReadRequest | undefined {
     const active = this.#active;
     if (active?.canTake !== true) return undefined;

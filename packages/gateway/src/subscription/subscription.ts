@@ -118,6 +118,16 @@ export class Subscription {
     this.#dispatcher = this.#createDispatcher();
   }
 
+  /** Bytes of the entries that were read and not delivered. */
+  get heldBytes(): number {
+    return this.#dispatcher.heldBytes;
+  }
+
+  /** Lets go of these entries; they are read again when a consumer can take them. */
+  letGo(): void {
+    this.#dispatcher.letGo();
+  }
+
   wanted(): ReadRequest | undefined {
     return this.#dispatcher.wanted();
   }

@@ -9,8 +9,8 @@ import { NonPersistentSubscription } from "./non-persistent-subscription.ts";
 import type { Producer } from "./producer.ts";
 import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
 import { TopicProducers } from "./topic-producers.ts";
-import type { TopicName } from "./topic-name.ts";
-import { requireName } from "./topic-name.ts";
+import type { TopicName } from "../name/topic-name.ts";
+import { requireClientName } from "../name/topic-name.ts";
 import type { TopicStats } from "./topic-stats.ts";
 import type { Topic, TopicSurroundings } from "./topic.ts";
 import { Traffic, sumOf } from "./traffic.ts";
@@ -105,7 +105,7 @@ export class NonPersistentTopic implements Topic {
     const { type, subscription: name, priorityLevel } = request;
     if (type === "key-shared")
       throw new RefusalError("NotAllowedError", "Key_Shared subscriptions are not supported");
-    requireName("NotAllowedError", "a subscription's name", name);
+    requireClientName("NotAllowedError", "a subscription's name", name);
     const { names, settings, wallClock } = this.#surroundings;
     const wallNow = (): number => wallClock.now();
     const { subscriptionsPerTopicMax, consumersPerSubscriptionMax: consumersMax } = settings.limits;

@@ -2,7 +2,7 @@ import type { Timer } from "@sluice/core";
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import { StorageError } from "../storage/storage-error.ts";
-import type { TopicLog } from "../storage/log/topic-log.ts";
+import type { ReadBounds, StoredEntry, TopicLog } from "../storage/log/topic-log.ts";
 import type { RefusalError } from "../refusal/refusal-error.ts";
 import type { Consumer } from "../subscription/consumer.ts";
 import type { Ack } from "../subscription/delivery.ts";
@@ -10,6 +10,7 @@ import type { ActiveChange, ReadRequest } from "../subscription/dispatcher.ts";
 import type { Subscription, SubscriptionType } from "../subscription/subscription.ts";
 import { ConnectedConsumer } from "./connected-consumer.ts";
 import type { ConsumerListener } from "./connected-consumer.ts";
+import type { IdleReadAhead, ReadAheadMemory } from "./read-ahead-memory.ts";
 import type { ConsumerStats, SubscriptionStats } from "./topic-stats.ts";
 import { Traffic } from "./traffic.ts";
 
@@ -18,6 +19,8 @@ const READS_PER_TURN = 8;
 
 /** Entries that are walked through at once when a backlog is skipped or counted. */
 const STEPS_PER_TURN = 1_000;
+
+const SINGLE_ENTRY: ReadBounds = { countMax: 1, bytesMax: 1 };
 
 /** Longest sleep until a delayed entry is due, in milliseconds: timers count 31 bits. */
 const ALARM_MS_MAX = 3_600_000;
@@ -34,6 +37,7 @@ export interface PersistentSubscriptionOptions {
   readonly nextTurn: () => Promise<void>;
   readonly wallNow: () => number;
   readonly timer: Timer;
+  readonly memory: ReadAheadMemory;
   /** The cursor may have moved. */
   readonly onAcked: () => void;
   /** A consumer has reached its limit of unacknowledged messages. */
@@ -47,7 +51,7 @@ export interface PersistentSubscriptionOptions {
  * the entries to the consumers. At most one read is open at a time. Entries are delivered in a turn
  * of their own, never during a call of a consumer.
  */
-export class PersistentSubscription {
+export class PersistentSubscription implements IdleReadAhead {
   readonly name: string;
   readonly isDurable: boolean;
   readonly state: Subscription;
@@ -55,6 +59,7 @@ export class PersistentSubscription {
   readonly #log: TopicLog;
   readonly #options: PersistentSubscriptionOptions;
   readonly #connected = new Map<Consumer, ConnectedConsumer>();
+  #chargedBytes = 0;
   #alarm: Alarm | undefined;
   #isRunning = false;
   #isTerminated = false;
@@ -93,6 +98,7 @@ export class PersistentSubscription {
     if (!this.#connected.delete(consumer)) return;
     this.#tell(this.state.leave(consumer));
     if (this.size === 0) this.#setAlarm(undefined);
+    this.#charge();
     this.wake();
   }
 
@@ -102,6 +108,7 @@ export class PersistentSubscription {
     this.#connected.clear();
     this.#setAlarm(undefined);
     for (const { consumer } of all) this.state.leave(consumer);
+    this.#charge();
     for (const { listener } of all) listener.onClosed(why);
   }
 
@@ -144,6 +151,11 @@ export class PersistentSubscription {
     return undefined;
   }
 
+  letGo(): void {
+    this.state.letGo();
+    this.#charge();
+  }
+
   /** Nothing will be appended: consumers that have everything are told. */
   terminate(): void {
     this.#isTerminated = true;
@@ -154,8 +166,9 @@ export class PersistentSubscription {
   wake(): void {
     if (this.#isRunning || this.#connected.size === 0) return;
     this.#isRunning = true;
+    this.#options.memory.onBusy(this);
     this.#run().catch((error: unknown) => {
-      this.#isRunning = false;
+      this.#onRan();
       // The next call of `wake` reads again.
       if (error instanceof StorageError && error.kind === "full") return;
       this.#options.onFailed(error);
@@ -215,16 +228,35 @@ export class PersistentSubscription {
       if (request === undefined) break;
       this.#unanswered = request;
       const hasEntry = this.#hasEntryFrom(request.from);
-      const entries = hasEntry ? await this.#log.read(request.from, request.bounds) : [];
+      const entries = hasEntry ? await this.#read(request) : [];
       this.#unanswered = undefined;
       this.state.onRead(request, entries);
+      this.#charge();
       // Everything else that is wanted is even further on.
       if (!hasEntry) break;
       if (reads % READS_PER_TURN === 0) await this.#options.nextTurn();
     }
-    this.#isRunning = false;
+    this.#onRan();
     if (this.size > 0) this.#setAlarm(this.state.nextDueMs);
     if (this.#isTerminated) this.#tellEnd();
+  }
+
+  #read({ from, bounds }: ReadRequest): Promise<readonly StoredEntry[]> {
+    return this.#log.read(from, this.#options.memory.hasRoom() ? bounds : SINGLE_ENTRY);
+  }
+
+  /** Entries that are held now can be taken by nobody. */
+  #onRan(): void {
+    this.#isRunning = false;
+    this.#charge();
+    if (this.#chargedBytes > 0) this.#options.memory.onIdle(this);
+  }
+
+  #charge(): void {
+    const { heldBytes } = this.state;
+    this.#options.memory.add(heldBytes - this.#chargedBytes);
+    this.#chargedBytes = heldBytes;
+    if (heldBytes === 0) this.#options.memory.onBusy(this);
   }
 
   #setAlarm(dueMs: number | undefined): void {

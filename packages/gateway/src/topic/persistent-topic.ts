@@ -21,7 +21,7 @@ import {
   decodeTopicEpoch,
   encodeTopicEpoch,
 } from "./topic-marks.ts";
-import type { TopicName } from "./topic-name.ts";
+import type { TopicName } from "../name/topic-name.ts";
 import { TopicProducers } from "./topic-producers.ts";
 import type { TopicStats } from "./topic-stats.ts";
 import { TopicSubscriptions } from "./topic-subscriptions.ts";

@@ -14,8 +14,8 @@ import { PersistentConsumer } from "./persistent-consumer.ts";
 import { PersistentSubscription } from "./persistent-subscription.ts";
 import { orRefusal } from "./refusal.ts";
 import { startPosition } from "./start-position.ts";
-import { requireName } from "./topic-name.ts";
-import type { TopicName } from "./topic-name.ts";
+import { requireClientName } from "../name/topic-name.ts";
+import type { TopicName } from "../name/topic-name.ts";
 import type { SubscriptionStats } from "./topic-stats.ts";
 import type { TopicSurroundings } from "./topic.ts";
 
@@ -274,7 +274,7 @@ export class TopicSubscriptions {
   ): Promise<PersistentSubscription> {
     const { subscription, isDurable, start } = request;
     const { limits } = this.#options.surroundings.settings;
-    requireName("NotAllowedError", "a subscription's name", subscription);
+    requireClientName("NotAllowedError", "a subscription's name", subscription);
     if (this.#byName.size >= limits.subscriptionsPerTopicMax)
       throw new RefusalError("NotAllowedError", "the topic has too many subscriptions");
     const cursor = Cursor.startingAt(this.#log, await startPosition(this.#log, start));
@@ -284,7 +284,7 @@ export class TopicSubscriptions {
 
   #add(name: string, cursor: Cursor, { isDurable, type }: Kind): PersistentSubscription {
     const { topic, surroundings, onFailed } = this.#options;
-    const { settings, nextTurn, timer, wallClock, observe } = surroundings;
+    const { settings, nextTurn, timer, wallClock, observe, readAhead } = surroundings;
     const { limits } = settings;
     const state = new Subscription(cursor, type, {
       bounds: { countMax: limits.readEntriesMax, bytesMax: limits.readBytesMax },
@@ -306,6 +306,7 @@ export class TopicSubscriptions {
       isDurable,
       nextTurn,
       timer,
+      memory: readAhead,
       wallNow: () => wallClock.now(),
       onAcked,
       onFailed,

@@ -4,6 +4,7 @@ import type { TopicPolicies } from "../policy/topic-policy.ts";
 import type { RefusalError } from "../refusal/refusal-error.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
 import type { NameMaker } from "./name-maker.ts";
+import type { ReadAheadMemory } from "./read-ahead-memory.ts";
 import type { ProducerHandle, ProducerRequest } from "./producer-handle.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import type { TopicStats } from "./topic-stats.ts";
@@ -17,6 +18,7 @@ export interface TopicSurroundings {
   readonly settings: ResolvedSettings;
   readonly observe: BrokerObserver;
   readonly policies: TopicPolicies;
+  readonly readAhead: ReadAheadMemory;
 }
 
 /** A topic serves nobody until it is opened again. */

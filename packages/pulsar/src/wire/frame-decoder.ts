@@ -22,9 +22,11 @@ export interface FrameDecoderOptions {
 export class FrameDecoder {
   #frameBytesMax: number;
   readonly #chunks = new Fifo<Buffer>();
-  #chunk: Buffer = Buffer.alloc(0);
+  #chunk: Buffer = EMPTY;
   #offset = 0;
   #bufferedBytes = 0;
+  /** Of the chunks that wait behind the current one. */
+  #chunkBytes = 0;
   /** The frame that came in pieces: how much of it is there, and how much it takes. */
   #piece: Buffer | undefined;
   #pieceBytes = 0;
@@ -47,6 +49,18 @@ export class FrameDecoder {
     return this.#bufferedBytes > 0;
   }
 
+  /** Memory that the decoder keeps: chunks as a whole, and the room for a frame that came in pieces. */
+  get heldBytes(): number {
+    return this.#chunkBytes + this.#chunk.length + (this.#piece?.length ?? 0);
+  }
+
+  /** Size of the frame that has begun and came in pieces; undefined before its length is known. */
+  get announcedBytes(): number | undefined {
+    return this.#piece === undefined || this.#pieceBytes < LENGTH_BYTES
+      ? undefined
+      : this.#pieceNeeds;
+  }
+
   /** Frames that begin from now on may be this large: less before a handshake than after it. */
   set frameBytesMax(bytes: number) {
     requireWhole("frameBytesMax", bytes, FRAME_BYTES_MIN, FRAME_BYTES_CEILING);
@@ -59,7 +73,10 @@ export class FrameDecoder {
     if (this.#offset === this.#chunk.length && this.#chunks.length === 0) {
       this.#chunk = chunk;
       this.#offset = 0;
-    } else this.#chunks.push(chunk);
+    } else {
+      this.#chunks.push(chunk);
+      this.#chunkBytes += chunk.length;
+    }
   }
 
   /** The next frame that is whole, or nothing before more bytes come. */
@@ -78,6 +95,7 @@ export class FrameDecoder {
         this.#offset = 0;
         return undefined;
       }
+      this.#chunkBytes -= chunk.length;
       this.#chunk = chunk;
       this.#offset = 0;
     }

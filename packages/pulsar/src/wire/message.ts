@@ -83,6 +83,12 @@ export const bool: FieldType<boolean> = {
   write: (writer, value) => writer.bool(value),
 };
 
+export const double: FieldType<number> = {
+  wireType: WIRE_TYPE.fixed64,
+  read: (reader) => reader.double(),
+  write: (writer, value) => writer.double(value),
+};
+
 export const string: FieldType<string> = {
   wireType: WIRE_TYPE.bytes,
   read: (reader) => reader.string(),

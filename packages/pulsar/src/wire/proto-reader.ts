@@ -103,6 +103,12 @@ export class ProtoReader {
     return BigInt.asIntN(64, this.uint64());
   }
 
+  double(): number {
+    const start = this.#offset;
+    this.#advance(8);
+    return this.#bytes.readDoubleLE(start);
+  }
+
   string(): string {
     const length = this.#length();
     const start = this.#offset;

@@ -71,6 +71,11 @@ export class ProtoWriter {
     this.#bytes[this.#offset++] = rest;
   }
 
+  double(value: number): void {
+    this.#reserve(8);
+    this.#offset = this.#bytes.writeDoubleLE(value, this.#offset);
+  }
+
   string(value: string): void {
     if (value.length <= SHORT_CHARS && this.#shortAscii(value)) return;
     const length = Buffer.byteLength(value);

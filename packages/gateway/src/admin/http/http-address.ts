@@ -24,11 +24,6 @@ export function httpUrl({ host, port }: HttpAddress): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Whether only programs of this machine reach an address. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
 /**
  * Whether a Host header names this machine in a way that a foreign page cannot: a name of the page's
  * own domain may be made to point to 127.0.0.1 (DNS rebinding), an address or "localhost" may not.

@@ -1,5 +1,5 @@
-import { parseTopicName } from "../../topic/topic-name.ts";
-import type { TopicName } from "../../topic/topic-name.ts";
+import { parseTopicName } from "../../name/topic-name.ts";
+import type { TopicName } from "../../name/topic-name.ts";
 import { HttpError } from "../http/http-error.ts";
 import type { AdminRequest } from "../http/request.ts";
 import type { Route } from "../http/router.ts";

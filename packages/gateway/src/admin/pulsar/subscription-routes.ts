@@ -3,7 +3,7 @@ import type { Answer } from "../http/answer.ts";
 import { HttpError } from "../http/http-error.ts";
 import type { AdminRequest } from "../http/request.ts";
 import type { Route } from "../http/router.ts";
-import { requireName } from "../../topic/topic-name.ts";
+import { requireClientName } from "../../name/topic-name.ts";
 import type { SeekPoint } from "../../topic/consumer-handle.ts";
 import type { BrokerAdmin } from "./broker-admin.ts";
 import { seekPointOf } from "./message-id.ts";
@@ -138,7 +138,7 @@ async function onSubscription(
 
 export function subscriptionOf(request: AdminRequest): string {
   const subscription = request.twiceEncodedParam("subscription");
-  requireName("NotAllowedError", "a subscription's name", subscription);
+  requireClientName("NotAllowedError", "a subscription's name", subscription);
   return subscription;
 }
 

@@ -3,7 +3,7 @@ import { HttpError } from "../http/http-error.ts";
 import { objectOf, wholeWithin } from "../http/request.ts";
 import type { AdminRequest } from "../http/request.ts";
 import type { Route } from "../http/router.ts";
-import type { TopicName } from "../../topic/topic-name.ts";
+import type { TopicName } from "../../name/topic-name.ts";
 import type { BrokerAdmin } from "./broker-admin.ts";
 import { messageIdJson } from "./message-id.ts";
 import {

@@ -25,9 +25,16 @@ export function readableNameOf(fileName: string): string | undefined {
   return fileNameOf(name) === fileName ? name : undefined;
 }
 
-/** Refuses a name that has no UTF-8 or too much of it. */
-export function requireName(name: string): void {
+/** Why a name cannot be stored; undefined if it can. */
+export function nameFlaw(name: string): string | undefined {
   const bytes = Buffer.from(name);
-  if (bytes.length === 0 || bytes.length > NAME_BYTES_MAX || bytes.toString() !== name)
-    throw new InvariantError(`a stored name has 1 to ${NAME_BYTES_MAX} bytes of UTF-8`);
+  if (bytes.length === 0) return "is empty";
+  if (bytes.length > NAME_BYTES_MAX) return `is longer than ${NAME_BYTES_MAX} bytes`;
+  return bytes.toString() === name ? undefined : "is not well-formed Unicode";
+}
+
+/** Throws unless a name can be stored. */
+export function requireName(name: string): void {
+  const flaw = nameFlaw(name);
+  if (flaw !== undefined) throw new InvariantError(`a stored name ${flaw}`);
 }

@@ -1,6 +1,7 @@
 /** What a consumer sends and hears. */
 import {
   bool,
+  double,
   int32,
   int64,
   message,
@@ -263,11 +264,25 @@ export const CONSUMER_STATS: MessageType<CommandConsumerStats> = message("Comman
   consumerId: required(4, uint64),
 });
 
-/** Its figures are among the unknown fields. */
+/** Rates are per second. */
 export interface CommandConsumerStatsResponse extends WithUnknown {
   readonly requestId: bigint;
   readonly errorCode?: number | undefined;
   readonly errorMessage?: string | undefined;
+  readonly msgRateOut?: number | undefined;
+  /** Bytes. */
+  readonly msgThroughputOut?: number | undefined;
+  readonly msgRateRedeliver?: number | undefined;
+  readonly consumerName?: string | undefined;
+  readonly availablePermits?: bigint | undefined;
+  readonly unackedMessages?: bigint | undefined;
+  readonly blockedConsumerOnUnackedMsgs?: boolean | undefined;
+  readonly address?: string | undefined;
+  readonly connectedSince?: string | undefined;
+  readonly type?: string | undefined;
+  readonly msgRateExpired?: number | undefined;
+  readonly msgBacklog?: bigint | undefined;
+  readonly messageAckRate?: number | undefined;
 }
 
 export const CONSUMER_STATS_RESPONSE: MessageType<CommandConsumerStatsResponse> = message(
@@ -276,6 +291,19 @@ export const CONSUMER_STATS_RESPONSE: MessageType<CommandConsumerStatsResponse> 
     requestId: required(1, uint64),
     errorCode: optional(2, int32),
     errorMessage: optional(3, string),
+    msgRateOut: optional(4, double),
+    msgThroughputOut: optional(5, double),
+    msgRateRedeliver: optional(6, double),
+    consumerName: optional(7, string),
+    availablePermits: optional(8, uint64),
+    unackedMessages: optional(9, uint64),
+    blockedConsumerOnUnackedMsgs: optional(10, bool),
+    address: optional(11, string),
+    connectedSince: optional(12, string),
+    type: optional(13, string),
+    msgRateExpired: optional(14, double),
+    msgBacklog: optional(15, uint64),
+    messageAckRate: optional(16, double),
   },
 );
 

@@ -1,6 +1,6 @@
-import { VirtualTimer } from "@sluice/core/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { VirtualTimer } from "../testing.ts";
 import { AlarmHeap } from "./alarm-heap.ts";
 import type { Alarm } from "./alarm-heap.ts";
 import { Alarms } from "./alarms.ts";

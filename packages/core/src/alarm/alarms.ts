@@ -1,4 +1,4 @@
-import type { Timer } from "@sluice/core";
+import type { Timer } from "../time.ts";
 import { AlarmHeap } from "./alarm-heap.ts";
 import type { Alarm } from "./alarm-heap.ts";
 

@@ -2,7 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { formatTopicName, parseTopicName as partsOf } from "@sluice/pulsar/wire";
 import type { TopicName as TopicParts } from "@sluice/pulsar/wire";
 import { RefusalError } from "../refusal/refusal-error.ts";
-import { NAME_BYTES_MAX } from "../storage/file/stored-name.ts";
+import { nameFlaw } from "../storage/file/stored-name.ts";
 
 /** A topic's name in its parts. */
 export interface TopicName {
@@ -20,7 +20,7 @@ const CONTROL = /\p{Cc}/u;
 
 /** Understands full names and the short ones that stand for `persistent://public/default/`. */
 export function parseTopicName(text: string): TopicName {
-  requireName("InvalidTopicName", "a topic's name", text);
+  requireClientName("InvalidTopicName", "a topic's name", text);
   const parts = partsOrRefusal(text);
   const { domain, tenant, namespace, partition } = parts;
   return {
@@ -43,16 +43,12 @@ function partsOrRefusal(text: string): TopicParts {
   }
 }
 
-/** Refuses a name that is empty, too long, or would not look like itself in a log. */
-export function requireName(
+/** Refuses a name of a client that cannot be stored or would forge lines of a log. */
+export function requireClientName(
   error: "InvalidTopicName" | "NotAllowedError",
   what: string,
   name: string,
 ): void {
-  if (name === "") throw new RefusalError(error, `${what} is empty`);
-  if (Buffer.byteLength(name) > NAME_BYTES_MAX)
-    throw new RefusalError(error, `${what} is longer than ${NAME_BYTES_MAX} bytes`);
-  if (Buffer.from(name).toString() !== name)
-    throw new RefusalError(error, `${what} is not well-formed Unicode`);
-  if (CONTROL.test(name)) throw new RefusalError(error, `${what} has a control character`);
+  const flaw = nameFlaw(name) ?? (CONTROL.test(name) ? "has a control character" : undefined);
+  if (flaw !== undefined) throw new RefusalError(error, `${what} ${flaw}`);
 }

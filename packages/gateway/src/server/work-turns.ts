@@ -1,0 +1,95 @@
+import type { Clock } from "@sluice/core";
+import { Fifo } from "@sluice/core/internal";
+
+/** Has work that can be interrupted. */
+export interface Worker {
+  /** Works until `isOver` or until nothing is left; answers whether something is left. Must not throw. */
+  work(isOver: () => boolean): boolean;
+}
+
+export interface WorkTurnsOptions {
+  /** Milliseconds that one worker may work before others get their turn. */
+  readonly sliceMs: number;
+  /** Milliseconds that all workers together may work in one turn of the event loop. */
+  readonly turnMs: number;
+}
+
+/**
+ * Shares the event loop between connections. A connection works at once when bytes arrive, for one
+ * slice at most. What is left waits behind connections with less work: those that have used up a slice
+ * are `heavy` and are served, in turns, after those that have not.
+ */
+export class WorkTurns {
+  readonly #clock: Clock;
+  readonly #nextTurn: () => Promise<void>;
+  readonly #options: WorkTurnsOptions;
+  readonly #light = new Fifo<Worker>();
+  readonly #heavy = new Fifo<Worker>();
+  readonly #queued = new Set<Worker>();
+  #isTurnPlanned = false;
+  #turnEndsAtMs = 0;
+  #sliceEndsAtMs = 0;
+  readonly #isOver = (): boolean => this.#clock.now() >= this.#sliceEndsAtMs;
+
+  constructor(clock: Clock, nextTurn: () => Promise<void>, options: WorkTurnsOptions) {
+    this.#clock = clock;
+    this.#nextTurn = nextTurn;
+    this.#options = options;
+  }
+
+  /** Whether the worker waits for its turn. */
+  isQueued(worker: Worker): boolean {
+    return this.#queued.has(worker);
+  }
+
+  /** Lets the worker work now, or in a later turn if this one has lasted long enough. */
+  run(worker: Worker): void {
+    if (this.#queued.has(worker)) return;
+    const nowMs = this.#clock.now();
+    if (!this.#isTurnPlanned) {
+      this.#turnEndsAtMs = nowMs + this.#options.turnMs;
+      this.#planTurn();
+    }
+    if (nowMs < this.#turnEndsAtMs) this.#work(worker, nowMs);
+    else this.add(worker);
+  }
+
+  /** Lets the worker work in the next turn of the event loop. */
+  add(worker: Worker): void {
+    this.#queue(this.#light, worker);
+  }
+
+  #queue(queue: Fifo<Worker>, worker: Worker): void {
+    if (this.#queued.has(worker)) return;
+    this.#queued.add(worker);
+    queue.push(worker);
+    this.#planTurn();
+  }
+
+  #planTurn(): void {
+    if (this.#isTurnPlanned) return;
+    this.#isTurnPlanned = true;
+    void this.#nextTurn().then(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#isTurnPlanned = false;
+    let nowMs = this.#clock.now();
+    this.#turnEndsAtMs = nowMs + this.#options.turnMs;
+    // Those that come back in this turn wait for the next one.
+    let count = this.#light.length + this.#heavy.length;
+    while (count-- > 0 && nowMs < this.#turnEndsAtMs) {
+      const worker = this.#light.shift() ?? this.#heavy.shift();
+      if (worker === undefined) break;
+      this.#queued.delete(worker);
+      this.#work(worker, nowMs);
+      nowMs = this.#clock.now();
+    }
+    if (this.#queued.size > 0) this.#planTurn();
+  }
+
+  #work(worker: Worker, nowMs: number): void {
+    this.#sliceEndsAtMs = nowMs + this.#options.sliceMs;
+    if (worker.work(this.#isOver)) this.#queue(this.#heavy, worker);
+  }
+}
