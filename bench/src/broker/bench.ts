@@ -4,6 +4,8 @@ import { roundsText } from "../numbers.ts";
 import type { BenchOptions } from "../options.ts";
 import { spreadOf } from "../spread.ts";
 import { table } from "../table.ts";
+import { backlogRates } from "./backlog.ts";
+import type { BacklogRates } from "./backlog.ts";
 import { startBrokerProcess } from "./broker-process.ts";
 import type { Storage } from "./broker-process.ts";
 import { latencyP99Ms, throughput } from "./load.ts";
@@ -15,6 +17,9 @@ const RATE_GOALS: Readonly<Record<Storage, number>> = { durable: 50_000, memory:
 /** From sending to receiving, at half of the rate above, 99 of 100: less than. */
 const LATENCY_GOAL_MS = 20;
 
+/** Messages a second out of a backlog, with a receive queue of 1 ÷ of 1,000: at least. */
+const BACKLOG_GOAL = 0.5;
+
 interface Round extends Throughput {
   readonly p99Ms: number;
 }
@@ -24,16 +29,19 @@ export async function benchBroker({ rounds, quick, json }: BenchOptions): Promis
   const topics = quick ? 1 : 4;
   const seconds = quick ? 1 : 5;
   const figures: Record<Storage, Round[]> = { durable: [], memory: [] };
+  const backlogs: BacklogRates[] = [];
   for (let round = 1; round <= rounds; round++) {
     console.error(`round ${round} of ${rounds}`);
+    backlogs.push(await backlogRates());
     for (const storage of ["durable", "memory"] as const)
       figures[storage].push(await measureOne(storage, { topics, seconds }));
   }
   const machine = thisMachine();
-  if (json) return JSON.stringify({ bench: "broker", machine, rounds, figures });
+  if (json) return JSON.stringify({ bench: "broker", machine, rounds, figures, backlogs });
   const rows = (["durable", "memory"] as const).flatMap((storage) =>
     rowsOf(storage, figures[storage]),
   );
+  rows.push(...backlogRows(backlogs));
   return `${machineLine(machine)}\n\n${table(["", "", "measured", "goal", ""], rows)}`;
 }
 
@@ -80,6 +88,28 @@ function rowsOf(storage: Storage, all: readonly Round[]): string[][] {
       roundsText(p99s, ms),
       `< ${ms(LATENCY_GOAL_MS)}`,
       spreadOf(p99s).median < LATENCY_GOAL_MS ? "met" : "missed",
+    ],
+  ];
+}
+
+function backlogRows(backlogs: readonly BacklogRates[]): string[][] {
+  const ratios = backlogs.map(({ queueOf1, queueOf1000 }) => queueOf1 / queueOf1000);
+  const rates = (what: string, of: (rates: BacklogRates) => number): string[] => [
+    "durable",
+    `backlog consumed a second, receive queue of ${what}`,
+    roundsText(backlogs.map(of), thousands),
+    "",
+    "",
+  ];
+  return [
+    rates("1", ({ queueOf1 }) => queueOf1),
+    rates("1,000", ({ queueOf1000 }) => queueOf1000),
+    [
+      "durable",
+      "backlog, receive queue of 1 ÷ of 1,000",
+      roundsText(ratios, (ratio) => ratio.toFixed(2)),
+      `≥ ${BACKLOG_GOAL}`,
+      spreadOf(ratios).median >= BACKLOG_GOAL ? "met" : "missed",
     ],
   ];
 }

@@ -11,22 +11,34 @@ export type Storage = "memory" | "durable";
 /** A broker that is stopped, with what it stored, when it is closed. */
 export interface BrokerProcess {
   readonly url: string;
+  /** Another process on the same folder, with nothing in memory. This one is gone. */
+  restart(): Promise<BrokerProcess>;
   close(): Promise<void>;
 }
 
 export async function startBrokerProcess(storage: Storage): Promise<BrokerProcess> {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-bench-"));
+  return startOn(storage, await mkdtemp(join(tmpdir(), "sluice-bench-")));
+}
+
+async function startOn(storage: Storage, folder: string): Promise<BrokerProcess> {
   const script = fileURLToPath(new URL("broker-child.js", import.meta.url));
   const child = spawn(process.execPath, [script, storage === "memory" ? "memory" : folder], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const url = await firstLine(child);
+  const stop = async (): Promise<void> => {
+    const gone = once(child, "exit");
+    child.stdin.end();
+    await gone;
+  };
   return {
     url,
+    restart: async () => {
+      await stop();
+      return startOn(storage, folder);
+    },
     close: async () => {
-      const gone = once(child, "exit");
-      child.stdin.end();
-      await gone;
+      await stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

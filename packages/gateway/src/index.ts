@@ -1,3 +1,12 @@
+export { inspectData } from "./storage/inspect/inspect-data.ts";
+export type {
+  CursorReport,
+  Damage,
+  DataReport,
+  SchemaReport,
+  SegmentReport,
+  TopicReport,
+} from "./storage/inspect/data-report.ts";
 export { startBroker } from "./start-broker.ts";
 export type {
   BrokerStats,

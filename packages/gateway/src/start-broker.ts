@@ -18,7 +18,6 @@ import { Broker } from "./broker/broker.ts";
 import { PolicyBook } from "./policy/policy-book.ts";
 import { resolveSettings } from "./topic/settings.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
-import { SchemaRegistry } from "./schema/schema-registry.ts";
 import { CountedByteBudget } from "./memory/counted-byte-budget.ts";
 import type { BrokerObserver } from "./observe/broker-event.ts";
 import { guarded } from "./observe/guarded.ts";
@@ -175,7 +174,7 @@ export async function startBroker(
     serviceUrl: urls.find((url) => url.startsWith("pulsar://")),
     serviceUrlTls: urls.find((url) => url.startsWith("pulsar+ssl://")),
   };
-  const schemas = new SchemaRegistry();
+  const { schemas } = broker;
   const embedded = { ...world, broker, schemas, memory, authenticator, observe };
   const server = new Server({
     ...world,
@@ -187,6 +186,7 @@ export async function startBroker(
   door.lead(server);
   const administered: AdministeredBroker = {
     broker,
+    schemas,
     policies,
     roles: authenticator && {
       authenticate: (token) => authenticator.authenticate(token),

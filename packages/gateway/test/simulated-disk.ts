@@ -11,12 +11,15 @@ interface Content {
   versions: Buffer[];
 }
 
-/** One change of the names of files. A folder is the front of a name. */
-interface NameChange {
+/** A change of the name of one file. A folder is the front of a name. */
+interface Move {
   readonly from: string | undefined;
   readonly to: string | undefined;
   readonly content: Content | undefined;
 }
+
+/** Moves that a crash keeps together or not at all: of one file, or of all files of a folder. */
+type NameChange = readonly Move[];
 
 /**
  * A disk in memory that forgets what was not synced, or keeps any part of it, when it crashes: each
@@ -51,12 +54,13 @@ export class SimulatedDisk {
         look(() => new SimulatedFile(this.content(path), { disk: this, act, look })),
       list: (folder) => look(() => this.#list(folder)),
       makeFolder: () => look(() => undefined),
-      rename: (from, to) => act(() => this.#change({ from, to, content: this.content(from) })),
-      remove: (path) => act(() => this.#change({ from: path, to: undefined, content: undefined })),
+      rename: (from, to) => act(() => this.#change(this.#moves(from, to))),
+      remove: (path) =>
+        act(() => this.#change([{ from: path, to: undefined, content: undefined }])),
       removeFolder: (path) =>
         act(() => {
           for (const file of this.paths().filter((name) => name.startsWith(`${path}/`)))
-            this.#change({ from: file, to: undefined, content: undefined });
+            this.#change([{ from: file, to: undefined, content: undefined }]);
         }),
       syncFolder: () => act(() => this.#keepChanges(), { isSync: true }),
     };
@@ -133,8 +137,19 @@ export class SimulatedDisk {
     const found = this.#files.get(path);
     if (found !== undefined) return found;
     const content = synced(Buffer.alloc(0));
-    this.#change({ from: undefined, to: path, content });
+    this.#change([{ from: undefined, to: path, content }]);
     return content;
+  }
+
+  #moves(from: string, to: string): NameChange {
+    if (this.#files.has(from)) return [{ from, to, content: this.content(from) }];
+    const inside = this.paths().filter((path) => path.startsWith(`${from}/`));
+    if (inside.length === 0) throw new StorageError("failed", `there is no ${from}`);
+    return inside.map((path) => ({
+      from: path,
+      to: `${to}${path.slice(from.length)}`,
+      content: this.content(path),
+    }));
   }
 
   #change(change: NameChange): void {
@@ -259,7 +274,9 @@ function synced(bytes: Buffer): Content {
   return { seen: bytes, versions: [bytes] };
 }
 
-function applyTo(files: Map<string, Content>, { from, to, content }: NameChange): void {
-  if (from !== undefined) files.delete(from);
-  if (to !== undefined && content !== undefined) files.set(to, content);
+function applyTo(files: Map<string, Content>, moves: NameChange): void {
+  for (const { from, to, content } of moves) {
+    if (from !== undefined) files.delete(from);
+    if (to !== undefined && content !== undefined) files.set(to, content);
+  }
 }

@@ -4,7 +4,9 @@ import { nextTurn } from "@sluice/core/system";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { FileTopicLog } from "../src/storage/log/file-topic-log.ts";
+import type { LogEvent } from "../src/storage/log/log-event.ts";
 import { StorageError } from "../src/storage/storage-error.ts";
+import { comparePositions } from "../src/storage/position.ts";
 import { openOn } from "./file-world.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
 import { readAll, say, textOf } from "./topic-log-contract.ts";
@@ -101,11 +103,13 @@ test("a torn tail is cut, and the bytes that were cut are reported", async () =>
   disk.kill();
   const [path = ""] = disk.paths();
   disk.overwrite(path, Buffer.concat([disk.content(path).seen, Buffer.alloc(17, 0xab)]));
-  const after = await openOn(disk.mount());
-  expect(after.cutBytes).toBe(17);
+  const events: LogEvent[] = [];
+  const after = await openOn(disk.mount(), {}, (event) => events.push(event));
+  expect(events).toEqual([{ kind: "tail-cut", bytes: 17 }]);
   expect((await readAll(after)).map(textOf)).toEqual(["kept"]);
   await after.close();
-  expect((await openOn(disk.mount())).cutBytes).toBe(0);
+  await openOn(disk.mount(), {}, (event) => events.push(event));
+  expect(events).toHaveLength(1);
 });
 
 test("what a killed process left unsynced is made durable before it is shown", async () => {
@@ -121,6 +125,25 @@ test("what a killed process left unsynced is made durable before it is shown", a
   disk.crash();
   expect((await readAll(await openOn(disk.mount()))).map(textOf)).toEqual(seen);
   expect(seen).toEqual(["one", "two"]);
+});
+
+test("a crash while a drained segment is replaced loses no position and no later entry", async () => {
+  for (let atCall = 0; atCall < 15; atCall++) {
+    const disk = new SimulatedDisk(new SeededRandom(atCall));
+    const options = { drainedBytesMin: 1 };
+    const log = await openOn(disk.mount(), options);
+    for (const text of ["one", "two"]) await say(log, text);
+    const { end } = log;
+    disk.fault = { atCall: disk.calls + atCall, kind: "crash" };
+    const retention = { nowMs: 1, ageMaxMs: 0, sizeMaxBytes: 0, drainAfterMs: 0 };
+    void log.trim({ ...retention, consumedBefore: end }).then(() => say(log, "three"));
+    await settle();
+    disk.crash();
+    disk.fault = undefined;
+    const after = await openOn(disk.mount(), options);
+    expect(["", "one two", "three"]).toContain((await readAll(after)).map(textOf).join(" "));
+    expect(comparePositions(await say(after, "four"), end)).toBeGreaterThanOrEqual(0);
+  }
 });
 
 test("trimming that a crash interrupts leaves a log that opens, without a gap", async () => {

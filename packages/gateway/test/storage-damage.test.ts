@@ -2,7 +2,8 @@
 import { SeededRandom } from "@sluice/core";
 import { expect, test } from "vitest";
 import { StorageError } from "../src/storage/storage-error.ts";
-import { openOn } from "./file-world.ts";
+import type { LogEvent } from "../src/storage/log/log-event.ts";
+import { cutBytesOf, openOn } from "./file-world.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
 import { readAll, say, textOf } from "./topic-log-contract.ts";
 
@@ -25,9 +26,10 @@ async function written({ isClosed }: { readonly isClosed: boolean }): Promise<Si
 
 async function openAndRead(disk: SimulatedDisk): Promise<Result> {
   try {
-    const log = await openOn(disk.mount(), OPTIONS);
+    const events: LogEvent[] = [];
+    const log = await openOn(disk.mount(), OPTIONS, (event) => events.push(event));
     const texts = (await readAll(log)).map(textOf);
-    return { kind: "read", texts, cutBytes: log.cutBytes };
+    return { kind: "read", texts, cutBytes: cutBytesOf(events) };
   } catch (error) {
     if (error instanceof StorageError) return { kind: "refused", error };
     throw error;
@@ -105,11 +107,13 @@ test("a damaged record that a read meets is named, and the log stops", async () 
   const bytes = Buffer.from(disk.content(path).seen);
   bytes.writeUInt8(bytes.readUInt8(28 + 54 + 45) ^ 1, 28 + 54 + 45);
   disk.overwrite(path, bytes);
-  const log = await openOn(disk.mount(), OPTIONS);
+  const events: LogEvent[] = [];
+  const log = await openOn(disk.mount(), OPTIONS, (event) => events.push(event));
   await expect(readAll(log)).rejects.toMatchObject({
     kind: "damaged",
     spot: { file: path, offsetBytes: 28 + 54, position: { ledgerId: 0, entryId: 1 } },
   });
+  expect(events).toMatchObject([{ kind: "damaged", error: { spot: { file: path } } }]);
   expect(log.failure?.kind).toBe("damaged");
   await expect(say(log, "later")).rejects.toMatchObject({ kind: "damaged" });
 });

@@ -2,7 +2,7 @@
 import { InvariantError } from "@sluice/core";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EARLIEST } from "../src/storage/position.ts";
+import { EARLIEST, comparePositions } from "../src/storage/position.ts";
 import type { Position } from "../src/storage/position.ts";
 import { StorageClosedError } from "../src/storage/storage-error.ts";
 import type { ReadBounds, StoredEntry, TopicLog } from "../src/storage/log/topic-log.ts";
@@ -229,6 +229,30 @@ export function describeTopicLog(
       expect(log.first).toEqual(positions[6]);
       await log.trim({ ...at, ageMaxMs: 0, sizeMaxBytes: Infinity });
       expect(log.first).toEqual(positions[9]);
+    });
+
+    test("a drained log replaces its newest segment, at once or after ten minutes", async () => {
+      const positions = await fill(5);
+      const none = { ageMaxMs: 0, sizeMaxBytes: 0 };
+      const nowMs = 5000;
+      await log.trim({ ...none, nowMs, consumedBefore: log.end, drainAfterMs: 5000 });
+      await log.trim({ ...none, nowMs: nowMs + 590_000, consumedBefore: log.end });
+      const [, , , , last = log.end] = positions;
+      await log.trim({ ...none, nowMs, consumedBefore: last, drainAfterMs: 0 });
+      const kept = { ageMaxMs: 1e6, sizeMaxBytes: 1e6, drainAfterMs: 0 };
+      await log.trim({ ...kept, nowMs, consumedBefore: log.end });
+      expect(log.last).toEqual(last);
+      const before = log.end;
+      await log.trim({ ...none, nowMs: nowMs + 610_000, consumedBefore: log.end });
+      expect(log.last).toBeUndefined();
+      expect(log.first).toEqual(log.end);
+      expect(log.sizeBytes).toBeLessThan(40);
+      expect(comparePositions(before, log.end)).toBeLessThanOrEqual(0);
+      expect(log.next(last)).toEqual(log.end);
+      expect(await say(log, "next")).toEqual({ ledgerId: 2, entryId: 0 });
+      await log.trim({ ...none, nowMs, consumedBefore: log.end, drainAfterMs: 0 });
+      expect(log.last).toBeUndefined();
+      expect(await say(log, "again")).toEqual({ ledgerId: 3, entryId: 0 });
     });
 
     test("retention never removes what is not consumed", async () => {

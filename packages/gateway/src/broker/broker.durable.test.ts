@@ -4,20 +4,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BrokerScene, settle } from "../../test/broker-scene.ts";
 import { SimulatedDisk } from "../../test/simulated-disk.ts";
-import { FileBrokerStore } from "../storage/store/file-broker-store.ts";
+import { openStoreOn } from "../../test/file-world.ts";
 import type { LogFiles } from "../storage/file/log-files.ts";
 import { StorageError } from "../storage/storage-error.ts";
 
 async function sceneOn(disk: SimulatedDisk, files = disk.mount()): Promise<BrokerScene> {
-  const store = await FileBrokerStore.open(
-    "broker",
-    { cacheBytesMax: 0, log: { segmentBytesMax: 400 } },
-    {
-      files,
-      random: new SeededRandom(7),
-      lock: () => Promise.resolve({ release: () => Promise.resolve() }),
-    },
-  );
+  const store = await openStoreOn(files, { log: { segmentBytesMax: 400 } });
   return new BrokerScene(store);
 }
 
@@ -197,7 +189,29 @@ test("a subscription whose cursor is damaged starts over; its topic and the othe
   expect(await good.take(2)).toEqual(["2", "3"]);
   const bad = await after.consumer("t", { subscription: "bad" });
   expect(await bad.take(4)).toEqual(["0", "1", "2", "3"]);
+  const position = { ledgerId: 0, entryId: 0 };
+  const topic = "persistent://public/default/t";
+  const reset = { kind: "cursor-reset", topic, subscription: "bad", reason: "damaged", position };
+  expect(after.events).toEqual([reset]);
   await after.broker.close();
+});
+
+test("a drained topic gives its disk space back", async () => {
+  const disk = newDisk();
+  const scene = await sceneOn(disk);
+  const consumer = await scene.consumer("t");
+  const producer = await scene.producer("t");
+  const text = "x".repeat(100_000);
+  for (let count = 0; count < 3; count++) await producer.say(text);
+  await consumer.take(3);
+  consumer.acknowledgeAll();
+  await scene.timer.advance(600_000);
+  await settle();
+  const bytes = disk.paths().reduce((sum, path) => sum + disk.content(path).seen.length, 0);
+  expect(bytes).toBeLessThan(1000);
+  await producer.say("next");
+  expect(await consumer.take(1)).toEqual(["next"]);
+  await scene.broker.close();
 });
 
 test("a topic whose disk fails tells everybody and refuses the rest; the others go on", async () => {

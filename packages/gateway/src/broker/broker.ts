@@ -5,6 +5,7 @@ import type { BrokerObserver } from "../observe/broker-event.ts";
 import type { TopicPolicies } from "../policy/topic-policy.ts";
 import type { StoredEntry } from "../storage/log/topic-log.ts";
 import type { Position } from "../storage/position.ts";
+import { SchemaRegistry } from "../schema/schema-registry.ts";
 import type { BrokerStore } from "../storage/store/broker-store.ts";
 import { Turns } from "../storage/turns.ts";
 import type { ConsumerHandle, ConsumerRequest, SeekPoint } from "../topic/consumer-handle.ts";
@@ -50,6 +51,7 @@ const NO_POLICIES: TopicPolicies = {
  * tell the client. A topic whose storage fails stops; the others go on.
  */
 export class Broker implements BrokerAdministration {
+  readonly schemas: SchemaRegistry;
   readonly #store: BrokerStore;
   readonly #timer: Timer;
   readonly #wallClock: Clock;
@@ -66,6 +68,7 @@ export class Broker implements BrokerAdministration {
     const { store, timer, wallClock, random, nextTurn } = dependencies;
     const { observe = () => undefined, policies = NO_POLICIES } = dependencies;
     this.#store = store;
+    this.schemas = new SchemaRegistry(store.schemas);
     this.#timer = timer;
     this.#wallClock = wallClock;
     this.#settings = resolveSettings(settings);
@@ -161,6 +164,8 @@ export class Broker implements BrokerAdministration {
     const partitions = this.#partitions(name);
     if (partitions.length === 0) {
       await this.#topics.delete(name, options);
+      // A partition shares the schema of its topic.
+      if (name.partition === undefined) await this.schemas.delete(topic);
       return;
     }
     await this.#turns.run(async () => {
@@ -168,6 +173,7 @@ export class Broker implements BrokerAdministration {
         if (this.#topics.index.has(partition)) await this.#topics.delete(partition, options);
       await orRefusal(this.#store.removePartitionCount(name.full));
       this.#topics.index.removePartitions(name);
+      await this.schemas.delete(topic);
     });
   }
 

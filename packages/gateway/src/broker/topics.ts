@@ -162,9 +162,6 @@ export class Topics {
   async #create(name: TopicName): Promise<Topic> {
     if (!name.isPersistent) return new NonPersistentTopic(name, this.#surroundings);
     const stored = await this.#store.openTopic(name.full);
-    const { observe } = this.#surroundings;
-    if (stored.cutBytes > 0)
-      observe({ kind: "tail-cut", topic: name.full, bytes: stored.cutBytes });
     try {
       return await PersistentTopic.open(name, stored, this.#surroundings);
     } catch (error) {

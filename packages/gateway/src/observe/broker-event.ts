@@ -24,6 +24,26 @@ export type BrokerEvent =
     }
   /** Bytes of a torn write, never acknowledged, were cut off the end of a log. */
   | { readonly kind: "tail-cut"; readonly topic: string; readonly bytes: number }
+  /** A stored file is not what was written. Without a topic: the file of which topic is unknown. */
+  | {
+      readonly kind: "damaged";
+      readonly topic: string | undefined;
+      readonly error: Error;
+    }
+  /** Appends to a topic are refused for lack of space or descriptors, as the error says. */
+  | { readonly kind: "storage-full"; readonly topic: string; readonly error: Error }
+  /** Appends to a topic succeed again, or its damaged name was restored. */
+  | { readonly kind: "healed"; readonly topic: string }
+  /** A subscription does not continue where it was. */
+  | {
+      readonly kind: "cursor-reset";
+      readonly topic: string;
+      readonly subscription: string;
+      /** Its file was damaged, or its position was after the end of the log. */
+      readonly reason: "damaged" | "ahead-of-log";
+      /** Where the subscription continues: the earliest entry that is kept, or the end of the log. */
+      readonly position: { readonly ledgerId: number; readonly entryId: number };
+    }
   /** A topic serves nobody until it is opened again. */
   | { readonly kind: "topic-stopped"; readonly topic: string; readonly error: Error }
   /** The process-wide byte budget is exhausted: SENDs wait, control commands are served. */

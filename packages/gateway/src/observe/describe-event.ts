@@ -1,3 +1,4 @@
+import { formatPosition } from "../storage/position.ts";
 import type { BrokerEvent } from "./broker-event.ts";
 
 /** One sentence about an event, for people. It has no control characters, whatever a client sent. */
@@ -19,6 +20,14 @@ function sentence(event: BrokerEvent): string {
       return `consumer ${event.consumer} of ${event.subscription} on ${event.topic} gets nothing until it acknowledges: it has ${event.unackedMessages} unacknowledged messages`;
     case "tail-cut":
       return `${event.bytes} bytes of a torn write, never acknowledged, were cut off the end of ${event.topic}`;
+    case "damaged":
+      return `stored bytes of ${event.topic ?? "an unknown topic"} are damaged: ${event.error.message}`;
+    case "storage-full":
+      return `${event.topic} cannot store more: ${event.error.message}`;
+    case "healed":
+      return `${event.topic} stores again`;
+    case "cursor-reset":
+      return `subscription ${event.subscription} of ${event.topic} continues at ${formatPosition(event.position)}: ${RESET_REASONS[event.reason]}`;
     case "topic-stopped":
       return `${event.topic} has stopped: ${event.error.message}`;
     case "memory-full":
@@ -33,6 +42,11 @@ function sentence(event: BrokerEvent): string {
 const BLOCK_REASONS = {
   "storage-full": "there is no room to store more",
   "backlog-quota": "the backlog is over its quota",
+} as const;
+
+const RESET_REASONS = {
+  damaged: "its stored cursor is damaged",
+  "ahead-of-log": "its stored cursor is after the end of the log",
 } as const;
 
 /** The event as JSON has it: errors by their message. */

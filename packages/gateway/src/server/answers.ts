@@ -32,13 +32,13 @@ export function answerTo(
     case "topics": {
       return { about, names: broker.topicsOf(question.namespace, domainOf(question.mode)) };
     }
-    case "schema": {
-      const stored = schemas.get(question.topic, question.version);
-      if (stored !== undefined) return { about, ...stored };
-      throw new RefusalError("TopicNotFound", "the topic has no such schema");
-    }
+    case "schema":
+      return schemas.get(question.topic, question.version).then((stored) => {
+        if (stored !== undefined) return { about, ...stored };
+        throw new RefusalError("TopicNotFound", "the topic has no such schema");
+      });
     case "newSchema":
-      return { about, version: schemas.put(question.topic, question.schema) };
+      return schemas.put(question.topic, question.schema).then((version) => ({ about, version }));
     case "consumerStats":
       return { about, stats: { consumerName: openOr(consumer).handle.name } };
     case "lastMessageId":

@@ -278,7 +278,7 @@ export class EmbeddedBackend implements Backend {
       this.#producers ??= new Map();
       this.#producers.set(producer, handle);
       memory.reserve("clients", CLIENT_BYTES);
-      const schemaVersion = schema === undefined ? undefined : schemas.put(topic, schema);
+      const schemaVersion = schema === undefined ? undefined : await schemas.put(topic, schema);
       const { name, isReady, topicEpoch: newEpoch } = handle;
       const opened = { name, isReady, topicEpoch: newEpoch, schemaVersion };
       this.#report({ kind: "producerOpened", producer, ...opened });

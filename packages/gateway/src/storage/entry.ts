@@ -38,4 +38,10 @@ export interface Retention {
   readonly ageMaxMs: number;
   /** A consumed segment goes if the log without it still has so many bytes. */
   readonly sizeMaxBytes: number;
+  /**
+   * A newest segment that is all consumed goes once its newest entry is older; 0 is at once. Ten
+   * minutes if absent, as long as Pulsar keeps a ledger open (managedLedgerMinLedgerRolloverTimeMinutes),
+   * for consumers that subscribe from the earliest entry on after it was published.
+   */
+  readonly drainAfterMs?: number;
 }

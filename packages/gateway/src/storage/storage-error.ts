@@ -3,12 +3,15 @@ import type { Position } from "./position.ts";
 
 /**
  * What storage could not do.
- * - `full`: this was not stored. Nothing else is lost, and a later append may succeed.
+ * - `full`: this was not stored for lack of space. Nothing else is lost, and a later append may
+ *   succeed.
+ * - `out-of-descriptors`: the process or the machine has too many open files. As with `full`, a later
+ *   attempt may succeed.
  * - `failed`: the disk failed in a way after which nothing can be promised. The log has stopped.
  * - `damaged`: bytes that were stored are not what they were. The log has stopped; nothing is cut.
  * - `locked`: another process has the folder open.
  */
-export type StorageErrorKind = "full" | "failed" | "damaged" | "locked";
+export type StorageErrorKind = "full" | "out-of-descriptors" | "failed" | "damaged" | "locked";
 
 /** The spot that a storage error is about, as far as it is known. */
 export interface StorageSpot {
@@ -32,6 +35,11 @@ export class StorageError extends SluiceError {
     super(message, cause === undefined ? undefined : { cause });
     this.kind = kind;
     this.spot = spot;
+  }
+
+  /** Whether a later attempt may succeed without a restart, once there is room. */
+  get mayHeal(): boolean {
+    return this.kind === "full" || this.kind === "out-of-descriptors";
   }
 }
 

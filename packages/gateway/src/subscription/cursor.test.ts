@@ -67,3 +67,61 @@ test("messages of batches are forgotten rather than kept without bound", async (
   const words = cursor.snapshot().ackSets.reduce((sum, { ackSet }) => sum + ackSet.length, 0);
   expect(words).toBe(65_000);
 });
+
+test("a cursor older than the log starts at the first entry that is kept, and goes on from there", async () => {
+  const log = await logOfSix();
+  const stored = {
+    ackedBefore: { ledgerId: 0, entryId: 1 },
+    ranges: [
+      { ledgerId: 1, from: 1, to: 2 },
+      { ledgerId: 2, from: 1, to: 2 },
+    ],
+    ackSets: [{ position: { ledgerId: 1, entryId: 0 }, ackSet: [1n] }],
+  };
+  await log.trimBefore({ ledgerId: 2, entryId: 0 });
+  const cursor = new Cursor(log, stored);
+  expect(cursor.aheadAt).toBeUndefined();
+  expect(cursor.ackedBefore).toEqual({ ledgerId: 2, entryId: 0 });
+  expect(cursor.ackedBeyond).toBe(1);
+  expect(cursor.snapshot().ackSets).toEqual([]);
+  expect(cursor.acknowledge({ position: { ledgerId: 2, entryId: 0 } })).toBe(true);
+  expect(cursor.ackedBefore).toEqual(log.end);
+});
+
+test("a range in a ledger that is gone is absorbed", async () => {
+  const log = await logOfSix();
+  const cursor = Cursor.startingAt(log, { ledgerId: 0, entryId: 1 });
+  cursor.acknowledge({ position: { ledgerId: 1, entryId: 0 } });
+  cursor.acknowledge({ position: { ledgerId: 1, entryId: 1 } });
+  // Another way to remove entries, e.g. a backlog quota, does not ask this cursor.
+  await log.trimBefore({ ledgerId: 2, entryId: 0 });
+  for (const entryId of [0, 1]) cursor.acknowledge({ position: { ledgerId: 2, entryId } });
+  expect(cursor.ackedBefore).toEqual(log.end);
+});
+
+test("a cursor ahead of the log is set to its end and says so; later entries are not acknowledged", async () => {
+  const log = await logOfSix();
+  const empty = { ranges: [], ackSets: [] };
+  const ahead = { ledgerId: 2, entryId: 5 };
+  const cursor = new Cursor(log, { ackedBefore: ahead, ...empty });
+  expect(cursor.aheadAt).toEqual(ahead);
+  expect(cursor.ackedBefore).toEqual(log.end);
+  const ranges = [
+    { ledgerId: 1, from: 0, to: 1 },
+    { ledgerId: 1, from: 7, to: 9 },
+    { ledgerId: 2, from: 1, to: 4 },
+    { ledgerId: 4, from: 0, to: 1 },
+  ];
+  const partly = new Cursor(log, { ackedBefore: log.first, ranges, ackSets: [] });
+  expect(partly.aheadAt).toEqual({ ledgerId: 4, entryId: 1 });
+  expect(partly.ackedBeyond).toBe(2);
+  const position = await log.append({
+    parts: [Buffer.alloc(1)],
+    messageCount: 1,
+    publishedAtMs: 0,
+  });
+  expect(cursor.isAcked(position)).toBe(false);
+  expect(partly.isAcked(position)).toBe(false);
+  const atEnd = new Cursor(log, { ackedBefore: log.end, ...empty });
+  expect(atEnd.aheadAt).toBeUndefined();
+});

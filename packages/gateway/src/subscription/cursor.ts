@@ -15,25 +15,49 @@ const RANGES_MAX = 200_000;
 /** Of these the lowest are saved; what is above is delivered again after a restart. */
 const RANGES_SAVED_MAX = 100_000;
 
-/** How far the log goes, and what follows what in it. */
-export type LogOrder = Pick<TopicLog, "next" | "end">;
+/** What a log holds, and what follows what in it. */
+export type LogOrder = Pick<TopicLog, "first" | "next" | "previous" | "end">;
 
 /**
- * What a subscription has acknowledged: all before a position, ranges beyond it, and messages of
- * batches. Acknowledgements may be forgotten where there are too many, so that an entry comes twice;
- * what is not acknowledged, or not even stored, is never taken for acknowledged.
+ * What a subscription has acknowledged: all before the mark-delete position, ranges beyond it, and
+ * messages of batches. Acknowledgements may be forgotten where there are too many, so that an entry
+ * is delivered twice; an entry that is not acknowledged, or not stored, never counts as acknowledged.
  */
 export class Cursor {
+  /**
+   * The stored position, if it was after the end of the log: entries that it counted as acknowledged
+   * are gone from the log. The cursor starts at the end instead.
+   */
+  readonly aheadAt: Position | undefined;
   readonly #log: LogOrder;
   readonly #ranges = new PositionRanges(RANGES_MAX);
   readonly #ackSets = new AckSets();
   #ackedBefore: Position;
 
+  /**
+   * From a snapshot that may be older than the log: a crash loses acknowledgements of the last
+   * second, and the log may have been trimmed by them. What the log no longer has is acknowledged.
+   */
   constructor(log: LogOrder, { ackedBefore, ranges, ackSets }: CursorSnapshot) {
     this.#log = log;
-    this.#ackedBefore = ackedBefore;
-    for (const range of ranges) this.#ranges.append(range);
-    for (const { position, ackSet } of ackSets) this.#ackSets.narrow(position, ackSet);
+    const { first, end } = log;
+    const isAhead = comparePositions(ackedBefore, end) > 0;
+    const isBehind = comparePositions(ackedBefore, first) < 0;
+    this.#ackedBefore = isAhead ? end : isBehind ? first : ackedBefore;
+    let aheadAt = isAhead ? ackedBefore : undefined;
+    let ledger: { readonly id: number; readonly entryCount: number } | undefined;
+    ranges.forEach((range) => {
+      const { ledgerId, from, to } = range;
+      if (ledger?.id !== ledgerId) ledger = { id: ledgerId, entryCount: this.#entriesOf(ledgerId) };
+      const stored = Math.min(to, ledger.entryCount);
+      if (stored > from) this.#ranges.append({ ledgerId, from, to: stored });
+      if (comparePositions({ ledgerId, entryId: to }, end) > 0) aheadAt = { ledgerId, entryId: to };
+    });
+    this.aheadAt = aheadAt;
+    this.#ranges.removeBefore(this.#ackedBefore);
+    for (const { position, ackSet } of ackSets)
+      if (this.#isStored(position) && comparePositions(position, this.#ackedBefore) >= 0)
+        this.#ackSets.narrow(position, ackSet);
     this.#absorb();
   }
 
@@ -107,6 +131,12 @@ export class Cursor {
     return position.ledgerId < end.ledgerId && comparePositions(this.#at(position), position) === 0;
   }
 
+  /** How many entries a ledger has; 0 if the log does not have it. */
+  #entriesOf(ledgerId: number): number {
+    const last = this.#log.previous({ ledgerId, entryId: Infinity });
+    return last?.ledgerId === ledgerId ? last.entryId + 1 : 0;
+  }
+
   /** The first entry at a position or after it. */
   #at({ ledgerId, entryId }: Position): Position {
     return this.#log.next({ ledgerId, entryId: entryId - 1 });
@@ -142,7 +172,6 @@ export class Cursor {
     const before = this.#ackedBefore;
     if (before.ledgerId === ledgerId) return from <= before.entryId;
     // Only the log knows whether a ledger ends here and the next one begins there.
-    const next = this.#at(before);
-    return next.ledgerId === ledgerId && next.entryId === from;
+    return comparePositions({ ledgerId, entryId: from }, this.#at(before)) <= 0;
   }
 }

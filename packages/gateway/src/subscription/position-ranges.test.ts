@@ -1,5 +1,8 @@
+import { SeededRandom } from "@sluice/core";
+import { systemTimer } from "@sluice/core/system";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Ranges } from "../storage/cursor/cursor-snapshot.ts";
 import { comparePositions, formatPosition } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import { PositionRanges } from "./position-ranges.ts";
@@ -26,11 +29,7 @@ test("the ranges hold exactly what was added and not removed, in as few ranges a
         }
       }
       const sorted = model.toSorted(comparePositions);
-      const listed = ranges
-        .lowest(1000)
-        .flatMap(({ ledgerId, from, to }) =>
-          Array.from({ length: to - from }, (_, index) => ({ ledgerId, entryId: from + index })),
-        );
+      const listed = listedOf(ranges.lowest(1000));
       expect(listed).toEqual(sorted);
       expect(ranges.entryCount).toBe(sorted.length);
       const keys = new Set(sorted.map(formatPosition));
@@ -45,6 +44,74 @@ test("the ranges hold exactly what was added and not removed, in as few ranges a
           );
     }),
   );
+});
+
+function listedOf(ranges: Ranges): Position[] {
+  const listed: Position[] = [];
+  ranges.forEach(({ ledgerId, from, to }) => {
+    for (let entryId = from; entryId < to; entryId++) listed.push({ ledgerId, entryId });
+  });
+  return listed;
+}
+
+/** Positions over many chunks, in any order, each ledger with its own. */
+const wide = fc.record({ ledgerId: fc.nat(3), entryId: fc.nat(6_000) });
+
+test("the ranges stay right while chunks are split and joined", () => {
+  fc.assert(
+    fc.property(fc.integer(), wide, (seed, removed) => {
+      const random = new SeededRandom(seed);
+      const ranges = new PositionRanges(100_000);
+      const keys = new Set<number>();
+      let mistakes = 0;
+      const drawn = (): Position => ({
+        ledgerId: Math.floor(random.next() * 3),
+        entryId: Math.floor(random.next() * 6_000),
+      });
+      // First every other entry, which makes many ranges; then any, which joins them again.
+      for (let count = 0; count < 16_000; count++) {
+        const { ledgerId, entryId } = drawn();
+        const at = { ledgerId, entryId: count < 8_000 ? entryId & ~1 : entryId };
+        const key = at.ledgerId * 10_000 + at.entryId;
+        if (ranges.add(at) === keys.has(key)) mistakes++;
+        keys.add(key);
+        if (count === 12_000) {
+          ranges.removeBefore(removed);
+          for (const each of keys)
+            if (each < removed.ledgerId * 10_000 + removed.entryId) keys.delete(each);
+        }
+      }
+      const sorted = [...keys].toSorted((a, b) => a - b);
+      expect(listedOf(ranges).map((at) => at.ledgerId * 10_000 + at.entryId)).toEqual(sorted);
+      expect(ranges.entryCount).toBe(keys.size);
+      expect(ranges.lowest(ranges.length).length).toBe(ranges.length);
+      for (const key of keys)
+        if (!ranges.has({ ledgerId: Math.floor(key / 10_000), entryId: key % 10_000 })) mistakes++;
+      expect(mistakes).toBe(0);
+      while (ranges.length > 0) ranges.shift();
+      expect(ranges.entryCount).toBe(0);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test("20,000 acknowledgements among 200,000 ranges take milliseconds", () => {
+  const ranges = new PositionRanges(200_000);
+  for (let count = 0; count < 180_000; count++) ranges.add({ ledgerId: 0, entryId: count * 4 });
+  const tookMs = Array.from({ length: 5 }, (_, round) => {
+    const startedAtMs = systemTimer.now();
+    for (let count = 0; count < 20_000; count++)
+      ranges.add({ ledgerId: 0, entryId: ((count * 7_919) % 180_000) * 4 + 2 });
+    const ms = systemTimer.now() - startedAtMs;
+    if (round < 4) {
+      ranges.clear();
+      for (let count = 0; count < 180_000; count++) ranges.add({ ledgerId: 0, entryId: count * 4 });
+    }
+    return ms;
+  });
+  expect(ranges.length).toBe(200_000);
+  // 10 ms on a quiet machine; a flat array needed seconds.
+  expect(Math.min(...tookMs)).toBeLessThan(100);
 });
 
 test("a position that would need one range too many is not taken", () => {

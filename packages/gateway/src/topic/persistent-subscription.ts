@@ -170,7 +170,7 @@ export class PersistentSubscription implements IdleReadAhead {
     this.#run().catch((error: unknown) => {
       this.#onRan();
       // The next call of `wake` reads again.
-      if (error instanceof StorageError && error.kind === "full") return;
+      if (error instanceof StorageError && error.mayHeal) return;
       this.#options.onFailed(error);
     });
   }

@@ -112,15 +112,23 @@ export class PersistentTopic implements Topic {
     const epochDamage = damaged.get(TOPIC_EPOCH_NAME);
     if (epochDamage !== undefined) throw epochDamage;
     const topicEpoch = decodeTopicEpoch(cursors.get(TOPIC_EPOCH_NAME));
-    const isTerminated = cursors.has(TERMINATED_NAME);
+    const isTerminated = cursors.has(TERMINATED_NAME) || damaged.has(TERMINATED_NAME);
     for (const mark of [TOPIC_EPOCH_NAME, TERMINATED_NAME]) cursors.delete(mark);
     const former = { topicEpoch, isTerminated };
     const topic = new PersistentTopic(name, stored, { surroundings, former });
-    for (const [subscription, bytes] of cursors)
-      topic.subscriptions.restore(subscription, new Cursor(stored.log, decodeCursor(bytes)));
+    const { log } = stored;
+    for (const [subscription, bytes] of cursors) {
+      const cursor = new Cursor(log, decodeCursor(bytes));
+      topic.subscriptions.restore(subscription, cursor);
+      if (cursor.aheadAt !== undefined) topic.#onReset(subscription, "ahead-of-log", cursor);
+    }
     // Where a damaged cursor was is unknown: all that is kept is delivered again, nothing is lost.
-    for (const subscription of damaged.keys())
-      topic.subscriptions.restore(subscription, Cursor.startingAt(stored.log, stored.log.first));
+    for (const subscription of damaged.keys()) {
+      if (subscription === TERMINATED_NAME) continue;
+      const cursor = Cursor.startingAt(log, log.first);
+      topic.subscriptions.restore(subscription, cursor);
+      topic.#onReset(subscription, "damaged", cursor);
+    }
     topic.#quota.start();
     return topic;
   }
@@ -244,7 +252,7 @@ export class PersistentTopic implements Topic {
       },
       (error: unknown) => {
         if (log.failure !== undefined) this.#stop(error);
-        if (!(error instanceof StorageError) || error.kind !== "full") throw refusalOf(error);
+        if (!(error instanceof StorageError) || !error.mayHeal) throw refusalOf(error);
         this.#block.begin("storage-full");
         throw refuse(producer, "storage-full", error);
       },
@@ -295,6 +303,12 @@ export class PersistentTopic implements Topic {
     else observe({ kind: "producers-blocked", topic, reason });
   }
 
+  #onReset(subscription: string, reason: "damaged" | "ahead-of-log", cursor: Cursor): void {
+    const { observe } = this.#surroundings;
+    const topic = this.#name.full;
+    observe({ kind: "cursor-reset", topic, subscription, reason, position: cursor.ackedBefore });
+  }
+
   #saveTopicEpoch(epoch: bigint): Promise<void> {
     return orRefusal(this.#stored.cursors.save(TOPIC_EPOCH_NAME, encodeTopicEpoch(epoch)));
   }
@@ -317,17 +331,13 @@ export class PersistentTopic implements Topic {
   async #trimNow(): Promise<void> {
     const { log } = this.#stored;
     const { consumedBefore } = this.subscriptions;
-    // Whole segments go, and never the newest.
-    if (consumedBefore.ledgerId === log.first.ledgerId) return;
-    const { wallClock, settings, policies } = this.#surroundings;
-    const retention = policies.of(this.#name).retention ?? settings.retention;
+    const { wallClock, settings } = this.#surroundings;
     const { sizeBytes } = log;
     try {
-      await log.trim({
-        nowMs: wallClock.now(),
-        consumedBefore,
-        ...retention,
-      });
+      // Entries that nobody subscribed to may still be wanted; what subscriptions consumed is not.
+      const isSubscribed = this.subscriptions.hasDurable;
+      const drain = isSubscribed ? { drainAfterMs: 0 } : {};
+      await log.trim({ nowMs: wallClock.now(), consumedBefore, ...settings.retention, ...drain });
     } catch (error) {
       // What could not be removed now is tried again.
       if (log.failure !== undefined) this.#stop(error);

@@ -5,6 +5,7 @@ import type { StorageErrorKind } from "../storage/storage-error.ts";
 /** Files and offsets are nothing for clients; they are in the cause. */
 const WORDS: Readonly<Record<StorageErrorKind, string>> = {
   full: "there is no room to store this",
+  "out-of-descriptors": "the broker has too many open files",
   failed: "storage has failed",
   damaged: "what is stored is damaged",
   locked: "storage is used by another process",

@@ -66,6 +66,10 @@ export class TopicSubscriptions {
     return least;
   }
 
+  get hasDurable(): boolean {
+    return [...this.#byName.values()].some(({ isDurable }) => isDurable);
+  }
+
   get names(): readonly string[] {
     return [...this.#byName.keys()];
   }

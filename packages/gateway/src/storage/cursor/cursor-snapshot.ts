@@ -7,6 +7,12 @@ export interface PositionRange {
   readonly to: number;
 }
 
+/** Ranges in order. An array of them is one. */
+export interface Ranges {
+  readonly length: number;
+  forEach(visit: (range: PositionRange) => void): void;
+}
+
 /** A batch of which some messages are acknowledged; the bits of the others are set. */
 export interface PartlyAcked {
   readonly position: Position;
@@ -18,6 +24,6 @@ export interface CursorSnapshot {
   /** The mark-delete position: everything before it is acknowledged. */
   readonly ackedBefore: Position;
   /** Acknowledged beyond that; in order, no two touch. */
-  readonly ranges: readonly PositionRange[];
+  readonly ranges: Ranges;
   readonly ackSets: readonly PartlyAcked[];
 }

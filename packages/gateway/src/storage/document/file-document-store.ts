@@ -120,25 +120,40 @@ export class FileDocumentStore implements DocumentStore {
   }
 }
 
-/** The documents in a folder that exists. Nothing is changed. */
-export async function loadDocuments(
+/** A file of a document: the document or, if its bytes do not match their checksum, the damage. */
+export type DocumentFile =
+  | { readonly name: string; readonly bytes: Buffer; readonly damage?: never }
+  | { readonly name: string | undefined; readonly damage: StorageError };
+
+/** Reads the documents of a folder one by one, and changes nothing. */
+export async function* readDocuments(
   files: LogFiles,
   { folder, ending }: DocumentPlace,
-): Promise<LoadedDocuments> {
-  const documents = new Map<string, Uint8Array>();
-  const damaged = new Map<string, StorageError>();
+): AsyncGenerator<DocumentFile> {
   for (const fileName of await files.list(folder)) {
     if (!fileName.endsWith(ending)) continue;
     const path = `${folder}/${fileName}`;
     const stem = fileName.slice(0, -ending.length);
     try {
-      const { name, bytes } = decodeDocument(await readChecked(files, path));
-      if (fileNameOf(name) !== stem) throw misnamed(path, name);
-      documents.set(name, bytes);
+      const document = decodeDocument(await readChecked(files, path));
+      if (fileNameOf(document.name) !== stem) throw misnamed(path, document.name);
+      yield document;
     } catch (error) {
+      // A running broker may have removed it since the folder was listed.
+      if (!(await files.list(folder)).includes(fileName)) continue;
       if (!(error instanceof StorageError) || error.kind !== "damaged") throw error;
-      damaged.set(await nameOfDamaged(files, path, { stem, error }), error);
+      yield { name: await nameOfDamaged(files, path, stem), damage: error };
     }
+  }
+}
+
+async function loadDocuments(files: LogFiles, place: DocumentPlace): Promise<LoadedDocuments> {
+  const documents = new Map<string, Uint8Array>();
+  const damaged = new Map<string, StorageError>();
+  for await (const file of readDocuments(files, place)) {
+    if (file.damage === undefined) documents.set(file.name, file.bytes);
+    else if (file.name === undefined) throw nameless(file.damage);
+    else damaged.set(file.name, file.damage);
   }
   return { documents, damaged };
 }
@@ -158,13 +173,13 @@ function decodeDocument(content: Buffer): { readonly name: string; readonly byte
 /**
  * The name of a document whose bytes do not match their checksum. The hash in the file's name tells
  * whether a candidate is right: the readable front of the file's name, or the bytes where the
- * content has the name, up to any length.
+ * content has the name.
  */
 async function nameOfDamaged(
   files: LogFiles,
   path: string,
-  { stem, error }: { readonly stem: string; readonly error: StorageError },
-): Promise<string> {
+  stem: string,
+): Promise<string | undefined> {
   const readable = readableNameOf(stem);
   if (readable !== undefined) return readable;
   const file = await files.openToRead(path);
@@ -172,12 +187,15 @@ async function nameOfDamaged(
     const bytes = Buffer.alloc(4 + NAME_BYTES_MAX);
     const got = await file.read(bytes, CHECKED_HEADER_BYTES);
     const name = bytes.toString("utf8", 4, Math.min(got, 4 + bytes.readUInt32LE(0)));
-    if (fileNameOf(name) === stem) return name;
+    return fileNameOf(name) === stem ? name : undefined;
   } finally {
     await file.close();
   }
-  const message = `${error.message}; its name is lost too: restore the file, or move it away to give the document up`;
-  throw new StorageError("damaged", message, { spot: error.spot, cause: error });
+}
+
+function nameless(damage: StorageError): StorageError {
+  const message = `${damage.message}; its name is lost too: restore the file, or move it away to give the document up`;
+  return new StorageError("damaged", message, { spot: damage.spot, cause: damage });
 }
 
 function misnamed(file: string, name: string): StorageError {

@@ -1,6 +1,6 @@
 /**
  * What storage asks of a disk. Whatever cannot be done is thrown as a `StorageError`: of kind
- * `full` if room (of space, of quota, of open files) is what is missing, of kind `failed` if not.
+ * `full` for lack of space or quota, `out-of-descriptors` for lack of open files, else `failed`.
  */
 export interface LogFiles {
   /** Opens a file to write to it; makes it if it is not there. */
@@ -10,6 +10,7 @@ export interface LogFiles {
   list(folder: string): Promise<readonly string[]>;
   /** Makes a folder and those above it that are missing, durably. */
   makeFolder(path: string): Promise<void>;
+  /** Of a file, or of a folder with all that is in it. */
   rename(from: string, to: string): Promise<void>;
   /** Removes a file; one that is not there is removed already. */
   remove(path: string): Promise<void>;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { nodeFiles } from "./node-files.ts";
+import { errorAt, nodeFiles } from "./node-files.ts";
 
 let folder = "";
 
@@ -62,4 +62,21 @@ test.skipIf(!existsSync("/dev/full"))("a disk without space is full, not failed"
   const file = await nodeFiles.openToWrite("/dev/full");
   await expect(file.write([Buffer.from("x")], 0)).rejects.toMatchObject({ kind: "full" });
   await file.close();
+});
+
+test.each([
+  ["ENOSPC", "full", "free space"],
+  ["EDQUOT", "full", "quota"],
+  ["EMFILE", "out-of-descriptors", "ulimit -n"],
+  ["ENFILE", "out-of-descriptors", "fs.file-max"],
+])("%s is told as %s, with the file and the way out, and may heal", (code, kind, wayOut) => {
+  const cause = Object.assign(new Error("plain"), { code });
+  const error = errorAt("data/topic/1.log", cause);
+  expect(error).toMatchObject({ kind, mayHeal: true, cause, spot: { file: "data/topic/1.log" } });
+  expect(error.message).toContain(wayOut);
+  expect(error.message).toContain("data/topic/1.log");
+  expect(errorAt("data/topic/1.log", cause, "failed")).toMatchObject({
+    kind: "failed",
+    mayHeal: false,
+  });
 });

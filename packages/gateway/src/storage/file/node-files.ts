@@ -4,9 +4,27 @@ import { constants } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { LogFiles, ReadableFile, WritableFile } from "./log-files.ts";
 import { StorageError } from "../storage-error.ts";
+import type { StorageErrorKind } from "../storage-error.ts";
 
-/** After these an attempt may succeed later: space, quota, open files of the process, of the machine. */
-const FULL = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"]);
+/** Errors after which an attempt may succeed later: what is used up, and the way out. */
+const USED_UP: ReadonlyMap<string, { kind: StorageErrorKind; what: string }> = new Map([
+  ["ENOSPC", { kind: "full", what: "the disk is full; free space on it" }],
+  ["EDQUOT", { kind: "full", what: "the disk quota is used up; raise it or remove files" }],
+  [
+    "EMFILE",
+    {
+      kind: "out-of-descriptors",
+      what: "this process has as many files open as it may; raise its limit (ulimit -n) or use fewer topics",
+    },
+  ],
+  [
+    "ENFILE",
+    {
+      kind: "out-of-descriptors",
+      what: "this machine has as many files open as it may; raise its limit (fs.file-max)",
+    },
+  ],
+]);
 
 /** The real disk. */
 export const nodeFiles: LogFiles = {
@@ -111,12 +129,19 @@ async function attempt<T>(path: string, act: () => Promise<T>, kind?: "failed"):
   try {
     return await act();
   } catch (cause) {
-    if (cause instanceof StorageError) throw cause;
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new StorageError(kind ?? (FULL.has(code) ? "full" : "failed"), message, {
-      spot: { file: path },
-      cause,
-    });
+    throw errorAt(path, cause, kind);
   }
+}
+
+/** What a failed call says to the user. After a failed sync nothing heals, whatever the reason. */
+export function errorAt(path: string, cause: unknown, kind?: "failed"): StorageError {
+  if (cause instanceof StorageError) return cause;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const usedUp = kind === undefined ? USED_UP.get(code) : undefined;
+  return new StorageError(
+    kind ?? usedUp?.kind ?? "failed",
+    usedUp === undefined ? message : `${path}: ${usedUp.what} (${code})`,
+    { spot: { file: path }, cause },
+  );
 }

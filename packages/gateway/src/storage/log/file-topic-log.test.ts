@@ -22,11 +22,17 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 describeTopicLog("a log in files, read from files", (options) =>
-  FileTopicLog.open(worldOn(nodeFiles), join(root, `log-${folders++}`), options),
+  FileTopicLog.open(worldOn(nodeFiles), join(root, `log-${folders++}`), {
+    ...options,
+    drainedBytesMin: 1,
+  }),
 );
 
 describeTopicLog("a log in files, read from its cache", (options) =>
-  FileTopicLog.open(worldOn(nodeFiles, 1e6), join(root, `log-${folders++}`), options),
+  FileTopicLog.open(worldOn(nodeFiles, 1e6), join(root, `log-${folders++}`), {
+    ...options,
+    drainedBytesMin: 1,
+  }),
 );
 
 test("a log that was closed has all when it is opened again, and goes on in a new segment", async () => {
@@ -38,7 +44,6 @@ test("a log that was closed has all when it is opened again, and goes on in a ne
   await before.close();
   const after = await FileTopicLog.open(worldOn(nodeFiles), folder, options);
   expect(after.end).toEqual(end);
-  expect(after.cutBytes).toBe(0);
   expect((await readAll(after)).map(textOf)).toEqual(["a", "b", "c", "d", "e"]);
   expect(await after.positionAtTime(5)).toEqual({ ledgerId: 0, entryId: 0 });
   expect(await say(after, "f")).toEqual({ ledgerId: end.ledgerId + 1, entryId: 0 });
@@ -154,4 +159,59 @@ test("all who wait while a group is synced share the next sync", async () => {
   await Promise.all(Array.from({ length: 1000 }, () => say(log, "x")));
   // One write and one sync.
   expect(disk.calls - callsBefore).toBe(2);
+});
+
+/** Files that count the bytes that are read. */
+function countingFiles(): {
+  readonly files: LogFiles;
+  readonly read: { bytes: number; opens: number };
+} {
+  const files = new SimulatedDisk(new SeededRandom(1)).mount();
+  const read = { bytes: 0, opens: 0 };
+  const openToRead: LogFiles["openToRead"] = async (path) => {
+    const file = await files.openToRead(path);
+    read.opens++;
+    return {
+      sizeBytes: () => file.sizeBytes(),
+      close: () => file.close(),
+      read: (into, offsetBytes) => {
+        read.bytes += into.length;
+        return file.read(into, offsetBytes);
+      },
+    };
+  };
+  return { files: { ...files, openToRead }, read };
+}
+
+test("readers that take one entry at a time read each byte of the files about once", async () => {
+  const { files, read } = countingFiles();
+  const log = await FileTopicLog.open(worldOn(files), "log", { segmentBytesMax: 400_000 });
+  const bytes = Buffer.alloc(1000);
+  for (let count = 0; count < 1000; count++)
+    await log.append({ parts: [bytes], messageCount: 1, publishedAtMs: 0 });
+  expect(await readAll(log, { countMax: 1, bytesMax: 1024 * 1024 })).toHaveLength(1000);
+  expect(read.bytes).toBeLessThan(2 * log.sizeBytes);
+  expect(read.opens).toBeLessThan(40);
+  // Two that take turns at different places do not take each other's bytes away.
+  read.bytes = 0;
+  for (let count = 0; count < 200; count++)
+    for (const ledgerId of [0, 1])
+      await log.read({ ledgerId, entryId: count }, { countMax: 1, bytesMax: 1024 });
+  expect(read.bytes).toBeLessThan(2 * 2 * 200 * 1100);
+});
+
+test("what was read is bounded, and given back when a segment or a log goes", async () => {
+  const world = worldOn(new SimulatedDisk(new SeededRandom(1)).mount());
+  const log = await FileTopicLog.open(world, "log", { segmentBytesMax: 300_000 });
+  const bytes = Buffer.alloc(100_000);
+  for (let count = 0; count < 30; count++)
+    await log.append({ parts: [bytes], messageCount: 1, publishedAtMs: 0 });
+  await readAll(log);
+  expect(world.readCache.usedBytes).toBeGreaterThan(500_000);
+  expect(world.readCache.usedBytes).toBeLessThanOrEqual(1024 * 1024);
+  await log.trimBefore(log.end);
+  expect(world.readCache.usedBytes).toBeLessThan(300_000);
+  await readAll(log);
+  await log.close();
+  expect(world.readCache.usedBytes).toBe(0);
 });

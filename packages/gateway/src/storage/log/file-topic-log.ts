@@ -2,14 +2,17 @@ import type { Random } from "@sluice/core";
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { GroupCommit } from "./group-commit.ts";
 import type { LogFiles } from "../file/log-files.ts";
+import type { LogObserver } from "./log-event.ts";
 import type { Position } from "../position.ts";
 import { BODY_BYTES_MAX, requireEntry } from "../segment/record.ts";
 import { SegmentFolder } from "../segment/segment-folder.ts";
 import type { OpenedSegments } from "../segment/segment-folder.ts";
 import type { Segment } from "../segment/segment.ts";
 import { SegmentList } from "../segment/segment-list.ts";
-import { StorageClosedError, toStorageError } from "../storage-error.ts";
-import type { StorageError } from "../storage-error.ts";
+import { StorageClosedError, StorageError, toStorageError } from "../storage-error.ts";
+import { entriesOf } from "../segment/slab.ts";
+import type { Slab } from "../segment/slab.ts";
+import type { ReadCache } from "./read-cache.ts";
 import { TailCache } from "./tail-cache.ts";
 import type { CacheBudget } from "./tail-cache.ts";
 import type { NewEntry, ReadBounds, Retention, StoredEntry, TopicLog } from "./topic-log.ts";
@@ -24,6 +27,11 @@ export interface FileTopicLogOptions {
   readonly pendingBytesMax?: number;
   /** A longer entry is a mistake of the caller's. 16 MiB. */
   readonly entryBytesMax?: number;
+  /**
+   * A newest segment of this size is replaced by an empty one when everything in it is consumed and
+   * retention keeps nothing. 64 KiB: each replacement costs about six syncs.
+   */
+  readonly drainedBytesMin?: number;
 }
 
 /** What logs are made with; all logs of a broker share it. */
@@ -31,6 +39,7 @@ export interface FileLogWorld {
   readonly files: LogFiles;
   readonly random: Random;
   readonly cache: CacheBudget;
+  readonly readCache: ReadCache;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -40,6 +49,7 @@ const DEFAULTS: Required<FileTopicLogOptions> = {
   groupBytesMax: 4 * MEBIBYTE,
   pendingBytesMax: 64 * MEBIBYTE,
   entryBytesMax: 16 * MEBIBYTE,
+  drainedBytesMin: 64 * 1024,
 };
 
 /** So large that nobody wants more, and so small that a seal is read in one piece. */
@@ -50,12 +60,12 @@ const TIME_SEARCH: ReadBounds = { countMax: 1024, bytesMax: 64 * 1024 };
 
 /** A topic's log in a folder of segment files. The newest entries are read from memory. */
 export class FileTopicLog implements TopicLog {
-  /** Torn bytes, never acknowledged, that were cut off when the log was opened. */
-  readonly cutBytes: number;
   readonly #folder: SegmentFolder;
   readonly #entryBytesMax: number;
+  readonly #drainedBytesMin: number;
   readonly #segments = new SegmentList<Segment>();
   readonly #cache: TailCache;
+  readonly #readCache: ReadCache;
   readonly #commits: GroupCommit;
   readonly #trims = new Turns();
   readonly #reads = new Set<Promise<unknown>>();
@@ -64,20 +74,25 @@ export class FileTopicLog implements TopicLog {
   #closing: Promise<void> | undefined;
 
   private constructor(
-    { random, cache }: FileLogWorld,
+    { random, cache, readCache }: FileLogWorld,
     folder: SegmentFolder,
-    found: { readonly opened: OpenedSegments; readonly options: Required<FileTopicLogOptions> },
+    found: {
+      readonly opened: OpenedSegments;
+      readonly options: Required<FileTopicLogOptions>;
+      readonly observe: LogObserver;
+    },
   ) {
-    const { opened, options } = found;
+    const { opened, options, observe } = found;
     this.#folder = folder;
     this.#entryBytesMax = options.entryBytesMax;
-    this.cutBytes = opened.cutBytes;
+    this.#drainedBytesMin = options.drainedBytesMin;
     for (const segment of opened.segments) this.#segments.push(segment);
     this.#cache = new TailCache(cache);
+    this.#readCache = readCache;
     this.#commits = new GroupCommit(
       random,
       { folder, segments: this.#segments, cache: this.#cache },
-      { bounds: options, unsealed: opened.unsealed },
+      { bounds: options, unsealed: opened.unsealed, observe },
     );
   }
 
@@ -89,13 +104,21 @@ export class FileTopicLog implements TopicLog {
     world: FileLogWorld,
     path: string,
     options: FileTopicLogOptions = {},
+    observe: LogObserver = () => undefined,
   ): Promise<FileTopicLog> {
     const checked = checkOptions(options);
     const folder = new SegmentFolder(world.files, path);
-    const opened = await folder.open();
-    const log = new FileTopicLog(world, folder, { opened, options: checked });
-    await log.#commits.sealIfRoom();
-    return log;
+    try {
+      const opened = await folder.open();
+      const log = new FileTopicLog(world, folder, { opened, options: checked, observe });
+      if (opened.cutBytes > 0) observe({ kind: "tail-cut", bytes: opened.cutBytes });
+      await log.#commits.sealIfRoom();
+      return log;
+    } catch (error) {
+      if (error instanceof StorageError && error.kind === "damaged")
+        observe({ kind: "damaged", error });
+      throw error;
+    }
   }
 
   get first(): Position {
@@ -172,7 +195,13 @@ export class FileTopicLog implements TopicLog {
   }
 
   trim(retention: Retention): Promise<void> {
-    return this.#trims.run(() => this.#trimWhile(() => this.#segments.isOldestExpired(retention)));
+    return this.#trims.run(async () => {
+      const isExpired = (): boolean => this.#segments.isOldestExpired(retention);
+      await this.#trimWhile(isExpired);
+      if (!this.#segments.isNewestDrained(retention, this.#drainedBytesMin)) return;
+      await this.#commits.roll();
+      await this.#trimWhile(isExpired);
+    });
   }
 
   close(): Promise<void> {
@@ -185,6 +214,7 @@ export class FileTopicLog implements TopicLog {
     await Promise.allSettled(this.#reads);
     await this.#commits.close();
     this.#cache.close();
+    this.#readCache.forget(this.#segments);
   }
 
   async #read(from: Position, bounds: ReadBounds): Promise<readonly StoredEntry[]> {
@@ -196,7 +226,7 @@ export class FileTopicLog implements TopicLog {
       const cached = this.#cache.read({ ledgerId: segment.ledgerId, entryId }, bounds);
       if (cached.length > 0) return cached;
       try {
-        return await this.#folder.read(segment, entryId, bounds);
+        return entriesOf(await this.#slabFrom(segment, entryId, bounds), entryId, bounds);
       } catch (error) {
         // Its segment may have been trimmed meanwhile; then the next one counts.
         if (!this.#segments.has(segment)) continue;
@@ -207,6 +237,16 @@ export class FileTopicLog implements TopicLog {
     }
   }
 
+  /** The records of a segment from one on, from memory if they were read before. */
+  async #slabFrom(segment: Segment, entryId: number, bounds: ReadBounds): Promise<Slab> {
+    const known = this.#readCache.find(segment, entryId);
+    if (known !== undefined) return known;
+    const slab = await this.#folder.read(segment, entryId, bounds);
+    if (this.#segments.has(segment) && this.#closing === undefined)
+      this.#readCache.add(segment, slab);
+    return slab;
+  }
+
   async #trimWhile(goes: () => boolean): Promise<void> {
     this.#requireOpen();
     for (;;) {
@@ -214,6 +254,7 @@ export class FileTopicLog implements TopicLog {
       const { oldest } = this.#segments;
       if (oldest === undefined || !goes()) return;
       this.#segments.removeOldest();
+      this.#readCache.forget([oldest]);
       this.#leaving = oldest;
     }
   }
@@ -226,7 +267,7 @@ export class FileTopicLog implements TopicLog {
       this.#leaving = undefined;
     } catch (error) {
       const cause = toStorageError(error);
-      if (cause.kind !== "full") this.#commits.stop(cause);
+      if (!cause.mayHeal) this.#commits.stop(cause);
       throw cause;
     }
   }

@@ -8,12 +8,19 @@ import type { SegmentWriter } from "../segment/segment-writer.ts";
 import type { Segment } from "../segment/segment.ts";
 import { StorageError, toStorageError } from "../storage-error.ts";
 import type { TailCache } from "./tail-cache.ts";
+import type { LogObserver } from "./log-event.ts";
 import type { NewEntry } from "./topic-log.ts";
 
 export interface GroupCommitBounds {
   readonly segmentBytesMax: number;
   readonly groupBytesMax: number;
   readonly pendingBytesMax: number;
+}
+
+export interface GroupCommitOptions {
+  readonly bounds: GroupCommitBounds;
+  readonly unsealed: Segment | undefined;
+  readonly observe: LogObserver;
 }
 
 /** Where entries go. */
@@ -36,25 +43,26 @@ export class GroupCommit {
   readonly #random: Random;
   readonly #target: CommitTarget;
   readonly #bounds: GroupCommitBounds;
+  readonly #observe: LogObserver;
   readonly #queue = new AppendQueue();
   #unsealed: Segment | undefined;
   #writer: SegmentWriter | undefined;
   #committing: Promise<void> | undefined;
   #failure: StorageError | undefined;
+  /** The newest attempt found no room. */
+  #isRefusing = false;
 
   /** `unsealed` is the newest segment if a crash left it without a seal. */
   constructor(
     random: Random,
     target: CommitTarget,
-    {
-      bounds,
-      unsealed,
-    }: { readonly bounds: GroupCommitBounds; readonly unsealed: Segment | undefined },
+    { bounds, unsealed, observe }: GroupCommitOptions,
   ) {
     this.#random = random;
     this.#target = target;
     this.#bounds = bounds;
     this.#unsealed = unsealed;
+    this.#observe = observe;
   }
 
   /** Why nothing is appended any more; undefined while that is not so. */
@@ -78,7 +86,9 @@ export class GroupCommit {
 
   /** Refuses all that waits and all that comes. */
   stop(cause: StorageError): void {
-    this.#failure ??= cause;
+    if (this.#failure !== undefined) return;
+    this.#failure = cause;
+    if (cause.kind === "damaged") this.#observe({ kind: "damaged", error: cause });
   }
 
   /** Seals the newest segment. If there is no room, it is read through when it is opened again. */
@@ -88,8 +98,18 @@ export class GroupCommit {
       await this.#seal();
     } catch (error) {
       const cause = toStorageError(error);
-      if (cause.kind !== "full") throw cause;
+      if (!cause.mayHeal) throw cause;
     }
+  }
+
+  /**
+   * Goes on in a new segment, so that the newest one can be removed. Does nothing while appends are
+   * under way, or if there is no room for a segment: then the next call tries again.
+   */
+  async roll(): Promise<void> {
+    if (this.#committing !== undefined || this.#failure !== undefined) return;
+    this.#committing = this.#rollAndCommit();
+    await this.#committing;
   }
 
   /** Waits for what was appended. Nothing may be appended after it. */
@@ -107,6 +127,26 @@ export class GroupCommit {
     this.#committing = undefined;
   }
 
+  async #rollAndCommit(): Promise<void> {
+    try {
+      await this.#nextWriter();
+    } catch (error) {
+      this.#refused(toStorageError(error));
+    }
+    await this.#commitAll();
+  }
+
+  #refused(cause: StorageError): void {
+    if (!cause.mayHeal) this.stop(cause);
+    else if (!this.#isRefusing) this.#observe({ kind: "storage-full", error: cause });
+    this.#isRefusing = cause.mayHeal;
+  }
+
+  #healed(): void {
+    if (this.#isRefusing) this.#observe({ kind: "healed" });
+    this.#isRefusing = false;
+  }
+
   async #commit(): Promise<void> {
     const { groupBytesMax, segmentBytesMax } = this.#bounds;
     let group: readonly PendingAppend[] = [];
@@ -117,12 +157,13 @@ export class GroupCommit {
       group = this.#queue.take(Math.min(groupBytesMax, roomBytes));
       const slabs = await writer.append(group.map(({ entry }) => entry));
       for (const slab of slabs) this.#target.cache.add(slab);
+      this.#healed();
       const { ledgerId, entryCount } = writer.segment;
       for (const [index, { resolve }] of group.entries())
         resolve({ ledgerId, entryId: entryCount - group.length + index });
     } catch (error) {
       const cause = toStorageError(error);
-      if (cause.kind !== "full") this.stop(cause);
+      this.#refused(cause);
       for (const { reject } of [...group, ...this.#queue.take(Infinity)]) reject(cause);
     }
   }
@@ -135,6 +176,10 @@ export class GroupCommit {
       const fits = sizeBytes + recordBytes <= this.#bounds.segmentBytesMax;
       if (fits || entryCount === 0) return this.#writer;
     }
+    return this.#nextWriter();
+  }
+
+  async #nextWriter(): Promise<SegmentWriter> {
     const { folder, segments } = this.#target;
     // A sealed segment gets nothing more, whether the next one can be made or not.
     await this.#seal();

@@ -86,7 +86,13 @@ export class MemoryTopicLog implements TopicLog {
   }
 
   trim(retention: Retention): Promise<void> {
-    return settled(() => this.#trimWhile(() => this.#segments.isOldestExpired(retention)));
+    return settled(() => {
+      const isExpired = (): boolean => this.#segments.isOldestExpired(retention);
+      this.#trimWhile(isExpired);
+      if (!this.#segments.isNewestDrained(retention, 0)) return;
+      this.#segments.push(new MemorySegment(this.end.ledgerId + 1));
+      this.#trimWhile(isExpired);
+    });
   }
 
   close(): Promise<void> {

@@ -61,7 +61,10 @@ export interface TopicLog {
   /** Removes segments all of whose entries are before `position`. The newest segment stays. */
   trimBefore(position: Position): Promise<void>;
 
-  /** Removes segments that are consumed and that retention does not keep. The newest one stays. */
+  /**
+   * Removes segments that are consumed and that retention does not keep. The newest one is replaced
+   * by an empty one if that is true of all entries.
+   */
   trim(retention: Retention): Promise<void>;
 
   /** Waits for appends that have begun, then closes for good. Calls after it reject. */

@@ -6,10 +6,12 @@ import { readSegment } from "./segment-reader.ts";
 import { damaged, scanSegment } from "./segment-scan.ts";
 import { SegmentWriter } from "./segment-writer.ts";
 import { StorageError } from "../storage-error.ts";
-import type { ReadBounds, StoredEntry } from "../entry.ts";
+import type { ReadBounds } from "../entry.ts";
+import type { Slab } from "./slab.ts";
 
-const SEGMENT_FILE = /^(\d{10})\.log$/;
-const SEAL_FILE = /^(\d{10})\.seal$/;
+/** Names of segments and seals, with the ledger id. */
+export const SEGMENT_FILE: RegExp = /^(\d{10})\.log$/;
+export const SEAL_FILE: RegExp = /^(\d{10})\.seal$/;
 
 export interface OpenedSegments {
   readonly segments: readonly Segment[];
@@ -59,8 +61,8 @@ export class SegmentFolder {
     return SegmentWriter.create({ files: this.#files, random }, this.path, ledgerId);
   }
 
-  /** Entries of a segment from one that it has, within bounds; a damaged one rejects. */
-  read(segment: Segment, entryId: number, bounds: ReadBounds): Promise<readonly StoredEntry[]> {
+  /** Records of a segment from one that it has, about as many as the bounds allow or more. */
+  read(segment: Segment, entryId: number, bounds: ReadBounds): Promise<Slab> {
     const path = this.#pathOf(segment.ledgerId);
     return readSegment(this.#files, { path, segment }, { entryId, bounds });
   }
@@ -139,7 +141,8 @@ export class SegmentFolder {
   }
 }
 
-function idsOf(names: readonly string[], pattern: RegExp): readonly number[] {
+/** Ledger ids of the files whose name matches, in order. */
+export function idsOf(names: readonly string[], pattern: RegExp): readonly number[] {
   return names
     .flatMap((name) => pattern.exec(name)?.[1] ?? [])
     .map(Number)

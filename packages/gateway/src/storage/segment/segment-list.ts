@@ -2,6 +2,8 @@ import { EARLIEST, comparePositions } from "../position.ts";
 import type { Position } from "../position.ts";
 import type { Retention } from "../entry.ts";
 
+const DRAIN_AFTER_MS = 10 * 60_000;
+
 /** What a list must know of a segment. All but the id may grow while it is the newest. */
 export interface SegmentFacts {
   readonly ledgerId: number;
@@ -47,7 +49,7 @@ export class SegmentList<S extends SegmentFacts> {
     return { ledgerId: newest.ledgerId, entryId: newest.entryCount };
   }
 
-  [Symbol.iterator](): Iterator<S> {
+  [Symbol.iterator](): IterableIterator<S> {
     return this.#segments[Symbol.iterator]();
   }
 
@@ -117,9 +119,25 @@ export class SegmentList<S extends SegmentFacts> {
   isOldestExpired(retention: Retention): boolean {
     const { oldest } = this;
     if (oldest === undefined || !this.isOldestBefore(retention.consumedBefore)) return false;
-    const { nowMs, ageMaxMs, sizeMaxBytes } = retention;
-    const isOld = ageMaxMs === 0 || oldest.newestAtMs < nowMs - ageMaxMs;
-    return isOld || this.sizeBytes - oldest.sizeBytes >= sizeMaxBytes;
+    return this.#isBeyond(oldest, retention);
+  }
+
+  /**
+   * Whether the newest segment is the only one, has at least `bytesMin`, and is all consumed and not
+   * kept by retention: it can go once another one follows it.
+   */
+  isNewestDrained(retention: Retention, bytesMin: number): boolean {
+    const { newest, end } = this;
+    if (newest === undefined || newest !== this.oldest) return false;
+    if (newest.entryCount === 0 || newest.sizeBytes < bytesMin) return false;
+    const { nowMs, consumedBefore, drainAfterMs = DRAIN_AFTER_MS } = retention;
+    if (newest.newestAtMs > nowMs - drainAfterMs) return false;
+    return comparePositions(end, consumedBefore) <= 0 && this.#isBeyond(newest, retention);
+  }
+
+  #isBeyond(segment: S, { nowMs, ageMaxMs, sizeMaxBytes }: Retention): boolean {
+    const isOld = ageMaxMs === 0 || segment.newestAtMs < nowMs - ageMaxMs;
+    return isOld || this.sizeBytes - segment.sizeBytes >= sizeMaxBytes;
   }
 
   #positionOf(located: Located<S> | undefined): Position {

@@ -1,11 +1,15 @@
 import type { LogFiles, ReadableFile } from "../file/log-files.ts";
+import type { ReadBounds } from "../entry.ts";
 import { RECORD_HEADER_BYTES, isIntact, readHeader } from "./record.ts";
 import type { RecordHeader } from "./record.ts";
 import type { Segment } from "./segment.ts";
 import { damaged } from "./segment-scan.ts";
-import type { ReadBounds, StoredEntry } from "../entry.ts";
+import type { Slab } from "./slab.ts";
 
-/** What is read at once at least and, unless one record is larger, at most. */
+/**
+ * Bytes that are read at once: at least the first, so that a reader that takes one entry at a time
+ * finds the next ones in memory; at most the second, unless one record is larger.
+ */
 const READ_BYTES_MIN = 64 * 1024;
 const READ_BYTES_MAX = 1024 * 1024;
 
@@ -15,15 +19,21 @@ interface Stretch {
   readonly fromBytes: number;
 }
 
+interface Place {
+  readonly entryId: number;
+  readonly offsetBytes: number;
+}
+
 /**
- * Reads entries of one segment from its file, from one that it has. Each record is checked before
- * it is believed; a damaged one rejects with a `StorageError` that names it.
+ * Reads the records of one segment from its file, from one that it has: as many as the bounds ask
+ * for, about, and at least those of 64 KiB. Each record is checked before it is believed. The first
+ * one rejects with a `StorageError` that names it if it is damaged; a later one ends the slab.
  */
 export async function readSegment(
   files: LogFiles,
   { path, segment }: { readonly path: string; readonly segment: Segment },
   { entryId, bounds }: { readonly entryId: number; readonly bounds: ReadBounds },
-): Promise<readonly StoredEntry[]> {
+): Promise<Slab> {
   const file = await files.openToRead(path);
   try {
     return await new Reading(file, path, segment).read(entryId, bounds);
@@ -46,57 +56,65 @@ class Reading {
     this.#sizeBytes = segment.sizeBytes;
   }
 
-  async read(wantedId: number, bounds: ReadBounds): Promise<readonly StoredEntry[]> {
+  async read(wantedId: number, bounds: ReadBounds): Promise<Slab> {
+    const wantedBytes = this.#bytesFor(bounds);
     const block = this.#segment.index.blockOf(wantedId);
     let { entryId, offsetBytes } = block ?? { entryId: 0, offsetBytes: 0 };
-    let stretch = await this.#stretch(offsetBytes, bounds.bytesMax);
+    let stretch = await this.#stretch(offsetBytes, wantedBytes);
     while (entryId < wantedId) {
       const header = this.#header(stretch, offsetBytes, entryId);
       offsetBytes += RECORD_HEADER_BYTES + header.bodyBytes;
       entryId++;
       if (!holds(stretch, offsetBytes, RECORD_HEADER_BYTES))
-        stretch = await this.#stretch(offsetBytes, bounds.bytesMax);
+        stretch = await this.#stretch(offsetBytes, wantedBytes);
     }
     const { bodyBytes } = this.#header(stretch, offsetBytes, entryId);
     const recordBytes = RECORD_HEADER_BYTES + bodyBytes;
     if (!holds(stretch, offsetBytes, recordBytes))
-      stretch = await this.#stretch(offsetBytes, Math.max(bodyBytes, bounds.bytesMax), recordBytes);
-    return this.#entries(stretch, { entryId, offsetBytes }, bounds);
+      stretch = await this.#stretch(offsetBytes, Math.max(recordBytes, wantedBytes));
+    return this.#slab(stretch, { entryId, offsetBytes });
   }
 
-  /** All whole records of a stretch from one on, within bounds. */
-  #entries(
-    stretch: Stretch,
-    from: { readonly entryId: number; readonly offsetBytes: number },
-    { countMax, bytesMax }: ReadBounds,
-  ): readonly StoredEntry[] {
-    const entries: StoredEntry[] = [];
-    let { entryId, offsetBytes } = from;
-    let sumBytes = 0;
-    while (entries.length < countMax && holds(stretch, offsetBytes, RECORD_HEADER_BYTES)) {
-      const header = this.#header(stretch, offsetBytes, entryId);
-      const recordBytes = RECORD_HEADER_BYTES + header.bodyBytes;
-      sumBytes += header.bodyBytes;
-      if (!holds(stretch, offsetBytes, recordBytes)) break;
-      if (entries.length > 0 && sumBytes > bytesMax) break;
-      entries.push(this.#entry(stretch, offsetBytes, header));
-      offsetBytes += recordBytes;
+  /** By the mean size of the segment's records. */
+  #bytesFor({ countMax, bytesMax }: ReadBounds): number {
+    const { sizeBytes, entryCount } = this.#segment;
+    const bytes = Math.min(bytesMax, countMax * (sizeBytes / Math.max(1, entryCount)));
+    return Math.ceil(Math.min(Math.max(bytes, READ_BYTES_MIN), READ_BYTES_MAX));
+  }
+
+  /** The whole and intact records of a stretch from one on. */
+  #slab(stretch: Stretch, first: Place): Slab {
+    const { bytes, fromBytes } = stretch;
+    const offsets: number[] = [];
+    let { entryId, offsetBytes } = first;
+    while (holds(stretch, offsetBytes, RECORD_HEADER_BYTES)) {
+      const header = this.#intact(stretch, { entryId, offsetBytes });
+      if (header === undefined) {
+        // A read that begins here names the damage, or finds the record whole.
+        if (offsets.length > 0) break;
+        throw this.#damaged(offsetBytes, entryId);
+      }
+      offsets.push(offsetBytes - fromBytes);
+      offsetBytes += RECORD_HEADER_BYTES + header.bodyBytes;
       entryId++;
     }
-    return entries;
+    const { ledgerId, salt } = this.#segment;
+    return {
+      ledgerId,
+      salt,
+      firstEntryId: first.entryId,
+      bytes,
+      offsets: Uint32Array.from(offsets),
+    };
   }
 
-  #entry({ bytes, fromBytes }: Stretch, offsetBytes: number, header: RecordHeader): StoredEntry {
-    const { entryId, bodyBytes, messageCount, publishedAtMs } = header;
-    const at = offsetBytes - fromBytes;
-    if (!isIntact(bytes, at, header)) throw this.#damaged(offsetBytes, entryId);
-    const bodyAt = at + RECORD_HEADER_BYTES;
-    return {
-      position: { ledgerId: this.#segment.ledgerId, entryId },
-      bytes: bytes.subarray(bodyAt, bodyAt + bodyBytes),
-      messageCount,
-      publishedAtMs,
-    };
+  /** The header of a record that is in the stretch whole and as it was written. */
+  #intact(stretch: Stretch, { entryId, offsetBytes }: Place): RecordHeader | undefined {
+    const at = offsetBytes - stretch.fromBytes;
+    const header = readHeader(stretch.bytes, at, this.#segment.salt);
+    if (header?.entryId !== entryId) return undefined;
+    if (!holds(stretch, offsetBytes, RECORD_HEADER_BYTES + header.bodyBytes)) return undefined;
+    return isIntact(stretch.bytes, at, header) ? header : undefined;
   }
 
   /** The header of an entry that must be there, with a length that fits the file. */
@@ -113,10 +131,9 @@ class Reading {
     return header;
   }
 
-  async #stretch(fromBytes: number, bytesMax: number, needed: number = 0): Promise<Stretch> {
-    const wanted = Math.max(needed, Math.min(Math.max(bytesMax, READ_BYTES_MIN), READ_BYTES_MAX));
+  async #stretch(fromBytes: number, wantedBytes: number): Promise<Stretch> {
     const bytes = Buffer.allocUnsafeSlow(
-      Math.max(0, Math.min(wanted, this.#sizeBytes - fromBytes)),
+      Math.max(0, Math.min(wantedBytes, this.#sizeBytes - fromBytes)),
     );
     const got = await this.#file.read(bytes, fromBytes);
     return { bytes: bytes.subarray(0, got), fromBytes };

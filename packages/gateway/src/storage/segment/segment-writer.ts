@@ -50,7 +50,7 @@ export class SegmentWriter {
         segment.sizeBytes,
       );
     } catch (error) {
-      if (error instanceof StorageError && error.kind === "full") await this.#takeBack();
+      if (error instanceof StorageError && error.mayHeal) await this.#takeBack();
       throw error;
     }
     await this.#file.sync();

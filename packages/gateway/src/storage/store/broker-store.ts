@@ -1,13 +1,12 @@
 import { requireWhole } from "@sluice/core/internal";
 import type { DocumentStore } from "../document/document-store.ts";
+import type { SchemaStore } from "../schema/schema-store.ts";
 import type { TopicLog } from "../log/topic-log.ts";
 
 /** One topic while it is open. */
 export interface StoredTopic {
   readonly log: TopicLog;
   readonly cursors: DocumentStore;
-  /** Bytes of a torn write, never acknowledged, that were cut off when the topic was opened. */
-  readonly cutBytes: number;
   /** Waits for what has begun, then closes log and cursors. */
   close(): Promise<void>;
 }
@@ -16,6 +15,9 @@ export interface StoredTopic {
 export interface BrokerStore {
   /** Of the broker itself, e.g. policies. The store closes them. */
   readonly documents: DocumentStore;
+
+  /** Of topics, also of those that store nothing else. The store closes them. */
+  readonly schemas: SchemaStore;
 
   /** Names of the topics that are stored, partitions included, in no order. */
   topics(): readonly string[];

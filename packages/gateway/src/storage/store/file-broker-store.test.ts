@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BrokerEvent } from "../../observe/broker-event.ts";
 import { describeBrokerStore } from "../../../test/broker-store-contract.ts";
 import { textsOf } from "../../../test/document-store-contract.ts";
 import { readAll, say, textOf } from "../../../test/topic-log-contract.ts";
@@ -62,16 +63,46 @@ test("what was being made or removed in a crash is cleared away", async () => {
   await store.close();
 });
 
-test("a topic whose name is lost is not thrown away, and the lock is given back", async () => {
+test.each(["damaged", "missing"])(
+  "a topic whose name file is %s is reported, found again by its name, and keeps nobody else out",
+  async (how) => {
+    const root = newRoot();
+    const before = await FileBrokerStore.open(root);
+    for (const name of ["topic", "other"]) await say((await before.openTopic(name)).log, name);
+    await before.close();
+    const inside = await readdir(join(root, "topics"));
+    const folder = inside.find((name) => name.startsWith("topic-")) ?? "";
+    const file = join(root, "topics", folder, "name");
+    if (how === "missing") await rm(file);
+    else await writeFile(file, "nonsense");
+    const events: BrokerEvent[] = [];
+    const after = await FileBrokerStore.open(root, { observe: (event) => events.push(event) });
+    expect(events).toMatchObject([{ kind: "damaged", error: { kind: "damaged", spot: { file } } }]);
+    expect(after.topics()).toEqual(["other"]);
+    const { log } = await after.openTopic("topic");
+    expect((await readAll(log)).map(textOf)).toEqual(["topic"]);
+    expect(events.slice(1)).toEqual([{ kind: "healed", topic: "topic" }]);
+    await after.close();
+    const last = await FileBrokerStore.open(root);
+    expect(last.topics().toSorted()).toEqual(["other", "topic"]);
+    await last.close();
+  },
+);
+
+test("what happens to a log is told with the name of its topic", async () => {
   const root = newRoot();
   const before = await FileBrokerStore.open(root);
-  const { log } = await before.openTopic("topic");
-  await say(log, "entry");
+  await say((await before.openTopic("topic")).log, "entry");
   await before.close();
   const [folder = ""] = await readdir(join(root, "topics"));
-  await rm(join(root, "topics", folder, "name"));
-  for (let attempt = 0; attempt < 2; attempt++)
-    await expect(FileBrokerStore.open(root)).rejects.toMatchObject({ kind: "damaged" });
+  // As after a crash: without a seal, and with bytes of a write that was not finished.
+  await rm(join(root, "topics", folder, "0000000000.seal"));
+  await appendFile(join(root, "topics", folder, "0000000000.log"), "torn");
+  const events: BrokerEvent[] = [];
+  const after = await FileBrokerStore.open(root, { observe: (event) => events.push(event) });
+  await after.openTopic("topic");
+  expect(events).toEqual([{ kind: "tail-cut", topic: "topic", bytes: 4 }]);
+  await after.close();
 });
 
 test("a damaged topic does not open, and the others do", async () => {

@@ -1,12 +1,16 @@
+import type { BrokerObserver } from "../../observe/broker-event.ts";
 import { InvariantError } from "@sluice/core";
 import { systemRandom } from "@sluice/core/system";
 import { requirePartitionCount } from "./broker-store.ts";
 import type { BrokerStore, StoredTopic } from "./broker-store.ts";
-import { UNFINISHED, readChecked, replaceFile } from "../file/checked-file.ts";
+import { UNFINISHED, replaceFile } from "../file/checked-file.ts";
 import type { DocumentStore } from "../document/document-store.ts";
 import { FileDocumentStore } from "../document/file-document-store.ts";
 import { FileTopicLog } from "../log/file-topic-log.ts";
 import type { FileLogWorld, FileTopicLogOptions } from "../log/file-topic-log.ts";
+import { FileSchemaStore } from "../schema/file-schema-store.ts";
+import type { SchemaStore } from "../schema/schema-store.ts";
+import { isGone, removeAtOnce } from "../file/gone-folder.ts";
 import { lockFolder, nodeProcesses } from "./folder-lock.ts";
 import type { FolderLock } from "./folder-lock.ts";
 import type { LogFiles } from "../file/log-files.ts";
@@ -14,12 +18,28 @@ import { nodeFiles } from "../file/node-files.ts";
 import { StorageClosedError, StorageError } from "../storage-error.ts";
 import { fileNameOf, requireName } from "../file/stored-name.ts";
 import { CacheBudget } from "../log/tail-cache.ts";
+import { ReadCache } from "../log/read-cache.ts";
+import {
+  CURSOR_ENDING,
+  DOCUMENT_ENDING,
+  NAME_FILE,
+  PARTITIONS_FILE,
+  cursorsFolder,
+  documentsFolder,
+  readPartitionCounts,
+  readTopicName,
+  schemasFolder,
+  topicsFolder,
+} from "./topic-folder.ts";
 import { Turns } from "../turns.ts";
 
 export interface FileBrokerStoreOptions {
   /** Memory for the newest entries of all topics. 64 MiB. */
   readonly cacheBytesMax?: number;
+  /** Memory for what was read from files, of all topics. 16 MiB. */
+  readonly readCacheBytesMax?: number;
   readonly log?: FileTopicLogOptions;
+  readonly observe?: BrokerObserver;
 }
 
 /** What a store asks of the machine. */
@@ -34,12 +54,7 @@ const SYSTEM: FileStoreWorld = {
 };
 
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
-
-const NAME_FILE = "name";
-const PARTITIONS_FILE = "partitions";
-
-/** Ends the name of a folder whose topic is removed, until its files are. */
-const GONE = ".gone";
+const READ_CACHE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * A folder with everything of one broker: `topics/`, a folder each, the number of partitions of
@@ -47,6 +62,7 @@ const GONE = ".gone";
  */
 export class FileBrokerStore implements BrokerStore {
   readonly documents: DocumentStore;
+  readonly schemas: SchemaStore;
   readonly #world: FileLogWorld;
   readonly #root: string;
   readonly #logOptions: FileTopicLogOptions;
@@ -57,6 +73,9 @@ export class FileBrokerStore implements BrokerStore {
   readonly #open = new Map<string, Promise<StoredTopic | undefined>>();
   /** What changes other things than one topic. */
   readonly #changes = new Turns();
+  readonly #observe: BrokerObserver;
+  /** Folders of topics whose name file is damaged or missing, until the topic is used. */
+  readonly #nameless: Set<string>;
   #closing: Promise<void> | undefined;
 
   private constructor(
@@ -65,38 +84,60 @@ export class FileBrokerStore implements BrokerStore {
       root,
       lock,
       logOptions,
+      observe,
     }: {
       readonly root: string;
       readonly lock: FolderLock;
       readonly logOptions: FileTopicLogOptions;
+      readonly observe: BrokerObserver;
     },
-    found: { readonly topics: Set<string>; readonly partitionCounts: Map<string, number> },
+    found: {
+      readonly topics: Set<string>;
+      readonly nameless: Set<string>;
+      readonly partitionCounts: Map<string, number>;
+      readonly schemas: SchemaStore;
+    },
   ) {
     this.#world = world;
     this.#root = root;
     this.#lock = lock;
     this.#logOptions = logOptions;
+    this.#observe = observe;
     this.#topics = found.topics;
+    this.#nameless = found.nameless;
     this.#partitionCounts = found.partitionCounts;
+    this.schemas = found.schemas;
     this.documents = new FileDocumentStore(world.files, {
-      folder: `${root}/documents`,
-      ending: ".document",
+      folder: documentsFolder(root),
+      ending: DOCUMENT_ENDING,
     });
   }
 
   /** Takes the folder, which is made if it is missing. Rejects if another process has it. */
   static async open(
     root: string,
-    { cacheBytesMax = CACHE_BYTES_MAX, log: logOptions = {} }: FileBrokerStoreOptions = {},
+    {
+      cacheBytesMax = CACHE_BYTES_MAX,
+      readCacheBytesMax = READ_CACHE_BYTES_MAX,
+      log: logOptions = {},
+      observe = () => undefined,
+    }: FileBrokerStoreOptions = {},
     { files, random, lock: takeLock }: FileStoreWorld = SYSTEM,
   ): Promise<FileBrokerStore> {
-    const world = { files, random, cache: new CacheBudget(cacheBytesMax) };
+    const world = {
+      files,
+      random,
+      cache: new CacheBudget(cacheBytesMax),
+      readCache: new ReadCache(readCacheBytesMax),
+    };
     await files.makeFolder(topicsFolder(root));
     const lock = await takeLock(root);
     try {
-      const topics = await findTopics(files, root);
+      const { topics, nameless } = await findTopics(files, root, observe);
       const partitionCounts = await findPartitionCounts(files, root);
-      return new FileBrokerStore(world, { root, lock, logOptions }, { topics, partitionCounts });
+      const schemas = await FileSchemaStore.open(files, schemasFolder(root));
+      const found = { topics, nameless, partitionCounts, schemas };
+      return new FileBrokerStore(world, { root, lock, logOptions, observe }, found);
     } catch (error) {
       await lock.release();
       throw error;
@@ -161,7 +202,7 @@ export class FileBrokerStore implements BrokerStore {
       opened.flatMap((topic) => (topic.status === "fulfilled" ? (topic.value?.close() ?? []) : [])),
     );
     await this.#changes.idle();
-    await this.documents.close();
+    await Promise.all([this.documents.close(), this.schemas.close()]);
     await this.#lock.release();
     for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason;
   }
@@ -169,10 +210,12 @@ export class FileBrokerStore implements BrokerStore {
   async #openTopic(name: string): Promise<StoredTopic> {
     const folder = this.#folderOf(name);
     if (!this.#topics.has(name)) await this.#makeTopic(name, folder);
-    const log = await FileTopicLog.open(this.#world, folder, this.#logOptions);
+    const log = await FileTopicLog.open(this.#world, folder, this.#logOptions, (event) =>
+      this.#observe({ ...event, topic: name }),
+    );
     const cursors = new FileDocumentStore(this.#world.files, {
-      folder: `${folder}/cursors`,
-      ending: ".cursor",
+      folder: cursorsFolder(folder),
+      ending: CURSOR_ENDING,
     });
     const close = async (): Promise<void> => {
       try {
@@ -182,7 +225,7 @@ export class FileBrokerStore implements BrokerStore {
         this.#open.delete(name);
       }
     };
-    return { log, cursors, cutBytes: log.cutBytes, close };
+    return { log, cursors, close };
   }
 
   async #makeTopic(name: string, folder: string): Promise<void> {
@@ -190,16 +233,14 @@ export class FileBrokerStore implements BrokerStore {
     await files.makeFolder(folder);
     await replaceFile(files, { folder, name: NAME_FILE }, Buffer.from(name));
     this.#topics.add(name);
+    // The name of its folder has a hash of the topic's name, so this is the right one.
+    if (this.#nameless.delete(fileNameOf(name))) this.#observe({ kind: "healed", topic: name });
   }
 
   /** In one step, before any of its files goes: a crash leaves a whole topic or none. */
   async #removeTopic(name: string): Promise<undefined> {
-    const { files } = this.#world;
-    const folder = this.#folderOf(name);
-    await files.rename(folder, `${folder}${GONE}`);
-    await files.syncFolder(topicsFolder(this.#root));
+    await removeAtOnce(this.#world.files, topicsFolder(this.#root), fileNameOf(name));
     this.#topics.delete(name);
-    await files.removeFolder(`${folder}${GONE}`);
   }
 
   /** What others see changes once it is durable. */
@@ -224,33 +265,37 @@ export class FileBrokerStore implements BrokerStore {
   }
 }
 
-function topicsFolder(root: string): string {
-  return `${root}/topics`;
-}
-
-/** Names of all topics; what was being made or removed in a crash goes. */
-async function findTopics(files: LogFiles, root: string): Promise<Set<string>> {
+/**
+ * Names of all topics; what was being made or removed in a crash goes. A topic whose name cannot be
+ * read is left as it is, and found again when a client uses it by name.
+ */
+async function findTopics(
+  files: LogFiles,
+  root: string,
+  observe: BrokerObserver,
+): Promise<{ readonly topics: Set<string>; readonly nameless: Set<string> }> {
   const topics = new Set<string>();
+  const nameless = new Set<string>();
   for (const folderName of await files.list(topicsFolder(root))) {
     const folder = `${topicsFolder(root)}/${folderName}`;
-    const inside = folderName.endsWith(GONE) ? [] : await files.list(folder);
-    if (inside.includes(NAME_FILE)) {
-      topics.add((await readChecked(files, `${folder}/${NAME_FILE}`)).toString());
-    } else if (inside.some((file) => file.endsWith(".log"))) {
-      const spot = { file: `${folder}/${NAME_FILE}` };
-      throw new StorageError("damaged", `${spot.file} is missing`, { spot });
-    } else {
+    const inside = isGone(folderName) ? [] : await files.list(folder);
+    const hasEntries = inside.some((file) => file.endsWith(".log"));
+    if (!inside.includes(NAME_FILE) && !hasEntries) {
       await files.removeFolder(folder);
+      continue;
+    }
+    try {
+      topics.add(await readTopicName(files, folder));
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.kind !== "damaged") throw error;
+      nameless.add(folderName);
+      observe({ kind: "damaged", topic: undefined, error });
     }
   }
-  return topics;
+  return { topics, nameless };
 }
 
 async function findPartitionCounts(files: LogFiles, root: string): Promise<Map<string, number>> {
-  const inside = await files.list(root);
-  if (inside.includes(`${PARTITIONS_FILE}${UNFINISHED}`))
-    await files.remove(`${root}/${PARTITIONS_FILE}${UNFINISHED}`);
-  if (!inside.includes(PARTITIONS_FILE)) return new Map();
-  const content = await readChecked(files, `${root}/${PARTITIONS_FILE}`);
-  return new Map(JSON.parse(content.toString()) as [string, number][]);
+  await files.remove(`${root}/${PARTITIONS_FILE}${UNFINISHED}`);
+  return readPartitionCounts(files, root);
 }

@@ -5,6 +5,8 @@ import type { DocumentStore } from "../document/document-store.ts";
 import { MemoryDocumentStore } from "../document/memory-document-store.ts";
 import { MemoryTopicLog } from "../log/memory-topic-log.ts";
 import type { MemoryTopicLogOptions } from "../log/memory-topic-log.ts";
+import { MemorySchemaStore } from "../schema/memory-schema-store.ts";
+import type { SchemaStore } from "../schema/schema-store.ts";
 import { settled } from "../file/settled.ts";
 import { StorageClosedError } from "../storage-error.ts";
 import { requireName } from "../file/stored-name.ts";
@@ -17,6 +19,7 @@ interface MemoryTopic {
 /** A broker's topics as long as its process lives. */
 export class MemoryBrokerStore implements BrokerStore {
   readonly documents: DocumentStore = new MemoryDocumentStore();
+  readonly schemas: SchemaStore = new MemorySchemaStore();
   readonly #logOptions: MemoryTopicLogOptions;
   readonly #topics = new Map<string, MemoryTopic>();
   readonly #open = new Map<string, StoredTopic>();
@@ -67,6 +70,7 @@ export class MemoryBrokerStore implements BrokerStore {
     this.#isClosed = true;
     await Promise.all([
       this.documents.close(),
+      this.schemas.close(),
       ...[...this.#open.values()].map((topic) => topic.close()),
     ]);
   }
@@ -84,7 +88,7 @@ export class MemoryBrokerStore implements BrokerStore {
       await Promise.all([log.close(), cursorStore.close()]);
       this.#open.delete(name);
     };
-    const topic = { log, cursors: cursorStore, cutBytes: 0, close };
+    const topic = { log, cursors: cursorStore, close };
     this.#open.set(name, topic);
     return topic;
   }
