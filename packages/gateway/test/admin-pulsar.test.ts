@@ -293,6 +293,40 @@ describe("stats", () => {
   });
 });
 
+describe("schemas", () => {
+  const S = "/admin/v2/schemas/public/default/t";
+
+  test("are stored once, answered by version, and deleted", async () => {
+    const { call } = await adminScene();
+    expect(await call("GET", `${S}/schema`)).toMatchObject({
+      status: 404,
+      json: { reason: "Schema not found" },
+    });
+    const first = { type: "STRING", schema: "", properties: { owner: "shop" } };
+    const second = { type: "JSON", schema: '{"type":"record"}', properties: {} };
+    expect((await call("POST", `${S}/schema`, first)).json).toEqual({ version: { version: 0 } });
+    expect((await call("POST", `${S}/schema`, second)).json).toEqual({ version: { version: 1 } });
+    expect((await call("POST", `${S}/schema`, first)).json).toEqual({ version: { version: 0 } });
+    expect((await call("GET", `${S}/schema`)).json).toEqual({
+      version: 1,
+      type: "JSON",
+      timestamp: 0,
+      data: '{"type":"record"}',
+      properties: {},
+    });
+    expect((await call("GET", `${S}/schema/0`)).json).toMatchObject({
+      type: "STRING",
+      properties: { owner: "shop" },
+    });
+    expect((await call("GET", `${S}/schema/7`)).status).toBe(404);
+    const { json } = await call("GET", `${S}/schemas`);
+    expect((json as { getSchemaResponses: unknown[] }).getSchemaResponses).toHaveLength(2);
+    expect((await call("DELETE", `${S}/schema`)).json).toEqual({ version: 1 });
+    expect((await call("GET", `${S}/schema`)).status).toBe(404);
+    expect((await call("POST", `${S}/schema`, { type: "ODD" })).status).toBe(422);
+  });
+});
+
 describe("policies", () => {
   test("the value of a topic goes before that of its namespace", async () => {
     const { call } = await adminScene();

@@ -6,6 +6,7 @@ import { messageRoutes } from "./message-routes.ts";
 import { namespaceRoutes } from "./namespace-routes.ts";
 import { policyRoutes } from "./policy-routes.ts";
 import { refusedRoutes } from "./refused-routes.ts";
+import { schemaRoutes } from "./schema-routes.ts";
 import { statsRoutes } from "./stats-routes.ts";
 import { subscriptionRoutes } from "./subscription-routes.ts";
 import { tenantRoutes } from "./tenant-routes.ts";
@@ -18,6 +19,7 @@ export function pulsarRoutes(admin: BrokerAdmin): readonly Route[] {
     ...topicRoutes(admin),
     ...subscriptionRoutes(admin),
     ...messageRoutes(admin),
+    ...schemaRoutes(admin),
     ...statsRoutes(admin),
     ...policyRoutes(admin),
     ...namespaceRoutes(admin),
