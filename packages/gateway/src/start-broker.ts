@@ -191,6 +191,7 @@ export async function startBroker(
     roles: authenticator && {
       authenticate: (token) => authenticator.authenticate(token),
       mayAdminister: (role) => permissions?.isAdmin(role) ?? true,
+      visible: (role, topics) => permissions?.visible(role, "lookup", topics) ?? topics,
     },
     settings: resolveSettings(options.broker ?? {}),
   };

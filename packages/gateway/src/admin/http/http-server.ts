@@ -159,13 +159,13 @@ class Exchanges {
     const allowed = "route" in found ? [found.route.method] : found.allowed;
     if (allowed.length === 0) throw new HttpError(404, `there is no ${path.slice(0, 200)}`);
     if (!("route" in found) || method === undefined) return wrongMethod(allowed);
-    const refusal = await guard.refusalOf(found.route.access ?? "admin", headers);
-    if (refusal !== undefined) return refusal;
+    const caller = await guard.identify(found.route.access ?? "admin", headers);
+    if ("status" in caller) return caller;
     const body = await bodyOf(message, limits.bodyBytesMax);
     requireBodyType(method, headers["content-type"], body);
     return this.#inTime(
       found.route,
-      new AdminRequest({ params: found.params, query, headers, body }),
+      new AdminRequest({ params: found.params, query, headers, body, caller }),
     );
   }
 

@@ -1,4 +1,5 @@
 import { InvariantError } from "@sluice/core";
+import type { Caller } from "./guard.ts";
 import { integerOf, parseExactJson } from "./exact-json.ts";
 import { HttpError } from "./http-error.ts";
 import { decodeName, decodeSegment } from "./path.ts";
@@ -9,16 +10,19 @@ interface RequestParts {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
+  readonly caller: Caller;
 }
 
 /** One request that has a route. Every reader throws an `HttpError` that says what is expected. */
 export class AdminRequest {
+  readonly caller: Caller;
   readonly #params: ReadonlyMap<string, string>;
   readonly #query: URLSearchParams;
   readonly #headers: Readonly<Record<string, string | undefined>>;
   readonly #body: Buffer;
 
-  constructor({ params, query, headers, body }: RequestParts) {
+  constructor({ params, query, headers, body, caller }: RequestParts) {
+    this.caller = caller;
     this.#params = params;
     this.#query = query;
     this.#headers = headers;

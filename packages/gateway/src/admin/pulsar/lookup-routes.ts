@@ -7,7 +7,7 @@ import {
   existingNamespaceOf,
   NAMESPACE_PATH,
   notFound,
-  topicOf,
+  visibleTopicOf,
   topicPath,
 } from "./named.ts";
 
@@ -26,7 +26,7 @@ export function lookupRoutes(admin: BrokerAdmin): readonly Route[] {
         path: lookup,
         access: "client",
         handle: (request) => {
-          const name = topicOf(domain, request);
+          const name = visibleTopicOf(domain, request);
           if (!autoCreateTopics && !broker.hasTopic(name.full)) throw notFound(name);
           const { broker: brokerUrl, brokerTls, http } = urls();
           return json({
@@ -44,7 +44,7 @@ export function lookupRoutes(admin: BrokerAdmin): readonly Route[] {
         path: `${lookup}/bundle`,
         access: "client",
         handle: (request) => {
-          topicOf(domain, request);
+          visibleTopicOf(domain, request);
           return bareText(BUNDLE);
         },
       },
@@ -53,7 +53,7 @@ export function lookupRoutes(admin: BrokerAdmin): readonly Route[] {
         path: `${topicPath(domain)}/partitions`,
         access: "client",
         handle: (request) => {
-          const name = topicOf(domain, request);
+          const name = visibleTopicOf(domain, request);
           const mayBeCreated = autoCreateTopics && request.flag("checkAllowAutoCreation");
           if (!mayBeCreated && !broker.hasTopic(name.full)) throw notFound(name);
           return json({ partitions: broker.partitionsOf(name.full), deleted: false });
@@ -74,7 +74,9 @@ function namespaceTopics(admin: BrokerAdmin): Route {
       if (!["PERSISTENT", "NON_PERSISTENT", "ALL"].includes(mode))
         throw new HttpError(400, "mode must be PERSISTENT, NON_PERSISTENT or ALL");
       const topics = admin.broker.topicsOf(existingNamespaceOf(admin, request));
-      return json(topics.filter((topic) => mode === "ALL" || modeOf(topic) === mode));
+      return json(
+        request.caller.visible(topics).filter((topic) => mode === "ALL" || modeOf(topic) === mode),
+      );
     },
   };
 }

@@ -52,6 +52,14 @@ export function topicOf(domain: Domain, request: AdminRequest): TopicName {
   return parseTopicName(`${domain}://${namespaceOf(request)}/${topic}`);
 }
 
+/** A topic that the caller may publish to or subscribe to. */
+export function visibleTopicOf(domain: Domain, request: AdminRequest): TopicName {
+  const name = topicOf(domain, request);
+  if (request.caller.visible([name.full]).length === 0)
+    throw new HttpError(403, `this role has no right to ${name.full}`);
+  return name;
+}
+
 /** A topic that exists, partitioned or not. */
 export function existingTopicOf(
   { broker }: BrokerAdmin,

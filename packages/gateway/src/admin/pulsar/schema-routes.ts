@@ -4,7 +4,7 @@ import { HttpError } from "../http/http-error.ts";
 import type { AdminRequest } from "../http/request.ts";
 import type { Route } from "../http/router.ts";
 import type { BrokerAdmin } from "./broker-admin.ts";
-import { topicOf } from "./named.ts";
+import { visibleTopicOf } from "./named.ts";
 import { schemaFrom, schemaJson, versionBytes, versionOf } from "./schema-json.ts";
 
 const PATH = "/admin/v2/schemas/{tenant}/{namespace}/{topic}";
@@ -71,7 +71,7 @@ export function schemaRoutes({ schemas }: BrokerAdmin): readonly Route[] {
 
 /** Schemas have no domain in their path; a topic of either domain has them by its persistent name. */
 function nameOf(request: AdminRequest): string {
-  return topicOf("persistent", request).full;
+  return visibleTopicOf("persistent", request).full;
 }
 
 function found(stored: StoredSchema | undefined): StoredSchema {
