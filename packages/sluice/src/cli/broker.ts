@@ -1,6 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import type { StartBrokerOptions, TokenOptions } from "@sluice/gateway";
 import { Command } from "commander";
+import { inspectCommand } from "./inspect.ts";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
 import { bearerTokenOf, contentOf, publicKeyOf, serve } from "./serve.ts";
@@ -60,6 +61,7 @@ export function brokerCommand(end: (code: ExitCode) => void): Command {
     .option("--admin-token-file <file>", "a bearer token for the administration")
     .option("--json", "print the ready line and events as JSON, one object on a line")
     .addHelpText("after", EXAMPLES)
+    .addCommand(inspectCommand(end))
     .action(async (options: BrokerOptions) => {
       const served = await servedOf(options);
       await serve(served, end, (running) =>

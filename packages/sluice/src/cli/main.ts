@@ -22,7 +22,8 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     .addCommand(checkCommand())
     .addCommand(simulateCommand(end))
     .addCommand(brokerCommand(end));
-  for (const command of [program, ...program.commands]) {
+  const nested = program.commands.flatMap(({ commands }) => commands);
+  for (const command of [program, ...program.commands, ...nested]) {
     command.exitOverride().showHelpAfterError(`(sluice ${helpPath(command)}--help shows how)`);
   }
   try {
@@ -42,5 +43,5 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
 }
 
 function helpPath(command: Command): string {
-  return command.parent === null ? "" : `${command.name()} `;
+  return command.parent === null ? "" : `${helpPath(command.parent)}${command.name()} `;
 }

@@ -62,7 +62,10 @@ async function stop({ broker, admin }: Running): Promise<void> {
 }
 
 /** The result; or, after a failure that is no mistake of usage, a line that says why and exit code 1. */
-async function orFail<T>(work: Promise<T>, end: (code: ExitCode) => void): Promise<T | undefined> {
+export async function orFail<T>(
+  work: Promise<T>,
+  end: (code: ExitCode) => void,
+): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
