@@ -6,7 +6,7 @@ import type { StartAdminOptions } from "../src/admin.ts";
 import { startBroker } from "../src/index.ts";
 import type { StartBrokerOptions } from "../src/index.ts";
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -17,13 +17,13 @@ export interface Answered {
 export interface AdminScene {
   readonly url: string;
   readonly errors: readonly unknown[];
-  call(
+  readonly call: (
     method: string,
     path: string,
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<Answered>;
-  connect(): Promise<Client>;
+  ) => Promise<Answered>;
+  readonly connect: () => Promise<Client>;
 }
 
 /** A broker with its administration, both on free ports, until the test ends. */

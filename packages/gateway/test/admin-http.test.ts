@@ -1,12 +1,14 @@
 /** The HTTP server under administration: who is served, what a request may cost, wrong input. */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
+import type { ReadableStreamDefaultReader } from "node:stream/web";
 import { connect as connectSocket } from "node:net";
 import { createHmac } from "node:crypto";
 import { ConfigError } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { DONE, EventFeed, json, startAdmin } from "../src/admin.ts";
+import { EventFeed, json, startAdmin } from "../src/admin.ts";
+import type { Answer } from "../src/admin.ts";
 import { startBroker } from "../src/index.ts";
 import { adminScene } from "./admin-client.ts";
 
@@ -15,8 +17,11 @@ const SECRET = Buffer.alloc(32, 7);
 const NS = "/admin/v2/namespaces/public/default/topics";
 const LOOKUP = "/lookup/v2/topic/persistent/public/default";
 
+function part(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}
+
 function jwt(role: string): string {
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${part({ alg: "HS256" })}.${part({ sub: role, exp: 4_000_000_000 })}`;
   return `${signed}.${createHmac("sha256", SECRET).update(signed).digest("base64url")}`;
 }
@@ -179,10 +184,10 @@ describe("what a request may cost", () => {
   test("an answer that does not come is a 503", async () => {
     const timer = new VirtualTimer();
     const broker = await startBroker({ listen: "pulsar://127.0.0.1:0", data: "memory" });
-    let asked = (): void => undefined;
-    const isAsked = new Promise<void>((resolve) => (asked = resolve));
-    const handle = (): Promise<typeof DONE> => {
-      asked();
+    const asked = new EventEmitter();
+    const isAsked = once(asked, "asked");
+    const handle = (): Promise<Answer> => {
+      asked.emit("asked");
       return new Promise(() => undefined);
     };
     const route = { method: "GET", path: "/slow", handle } as const;
@@ -400,21 +405,22 @@ interface StreamTexts {
 }
 
 function textsOf(response: Response): StreamTexts {
-  const reader = response.body?.getReader();
+  if (response.body === null) throw new Error("an answer without a body");
+  const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   let pending = "";
   return {
     until: async (text) => {
       while (!pending.includes(text)) {
-        const { value, done } = (await reader?.read()) ?? { done: true };
-        if (done) throw new Error(`the stream ended before ${text}`);
-        pending += Buffer.from(value as Uint8Array).toString();
+        const read = await reader.read();
+        if (read.done) throw new Error(`the stream ended before ${text}`);
+        pending += Buffer.from(read.value).toString();
       }
       const end = pending.indexOf(text) + text.length;
       const found = pending.slice(0, end);
       pending = pending.slice(end);
       return found;
     },
-    cancel: async () => reader?.cancel(),
+    cancel: () => reader.cancel(),
   };
 }
 

@@ -1,4 +1,4 @@
-/** A policy's value as its REST path takes and answers it. */
+/** A policy's value as its REST path takes and answers it; undefined if it is not set. */
 export type PolicyValue = unknown;
 
 /** Policies by Pulsar's REST name, e.g. `messageTTL`. */
@@ -19,7 +19,7 @@ export interface NamespaceRecord extends PolicySet {
   readonly topics: Readonly<Record<string, PolicySet>>;
 }
 
-export const NO_POLICIES: PolicySet = { policies: {}, permissions: {} };
+const NO_POLICIES: PolicySet = { policies: {}, permissions: {} };
 export const NEW_NAMESPACE: NamespaceRecord = { ...NO_POLICIES, topics: {} };
 
 /** A record with one part of it, of the namespace or of a topic, replaced. Empty sets are dropped. */
@@ -39,11 +39,7 @@ export function setOf(record: NamespaceRecord, topic: string | undefined): Polic
   return Object.hasOwn(record.topics, topic) ? (record.topics[topic] ?? NO_POLICIES) : NO_POLICIES;
 }
 
-export function withPolicy(
-  set: PolicySet,
-  name: string,
-  value: PolicyValue | undefined,
-): PolicySet {
+export function withPolicy(set: PolicySet, name: string, value: PolicyValue): PolicySet {
   const { [name]: _, ...others } = set.policies;
   return { ...set, policies: value === undefined ? others : { ...others, [name]: value } };
 }

@@ -60,10 +60,10 @@ export class PolicyBook implements TopicPolicies {
     for (const [name, bytes] of stored) {
       if (name === TENANTS_DOCUMENT) {
         tenants.clear();
-        const named = decode<Readonly<Record<string, Tenant>>>(name, bytes);
+        const named = decode(name, bytes) as Readonly<Record<string, Tenant>>;
         for (const [tenant, value] of Object.entries(named)) tenants.set(tenant, value);
       } else if (name.startsWith(NAMESPACE_PREFIX))
-        namespaces.set(name.slice(NAMESPACE_PREFIX.length), decode<NamespaceRecord>(name, bytes));
+        namespaces.set(name.slice(NAMESPACE_PREFIX.length), decode(name, bytes) as NamespaceRecord);
     }
     return new PolicyBook(documents, tenants, namespaces);
   }
@@ -120,7 +120,7 @@ export class PolicyBook implements TopicPolicies {
   }
 
   /** Undefined removes the policy. The namespace is created if it existed through its topics alone. */
-  setPolicy(place: PolicyPlace, name: string, value: PolicyValue | undefined): Promise<void> {
+  setPolicy(place: PolicyPlace, name: string, value: PolicyValue): Promise<void> {
     return this.#changeSet(place, (set) => withPolicy(set, name, value));
   }
 
@@ -184,9 +184,9 @@ function encode(value: object): Buffer {
   return bytes;
 }
 
-function decode<T>(name: string, bytes: Uint8Array): T {
+function decode(name: string, bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString("utf8")) as T;
+    return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown;
   } catch (cause) {
     throw new StorageError("damaged", `the document "${name}" is not JSON`, { cause });
   }

@@ -36,7 +36,7 @@ export function inspectCommand(end: (code: ExitCode) => void): Command {
 }
 
 /** A report for people. */
-export function* inspectLines(report: DataReport): Generator<string> {
+function* inspectLines(report: DataReport): Generator<string> {
   for (const topic of report.topics) yield* topicLines(topic);
   for (const [topic, count] of report.partitions) yield `partitioned ${topic}: ${count} partitions`;
   for (const { topic, version, type, bytes } of report.schemas)

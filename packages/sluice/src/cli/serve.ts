@@ -39,7 +39,7 @@ export async function serve(
   if (running !== undefined) {
     await onReady(running);
     await stopped;
-    await orFail(stop(running), end);
+    await orFail(drain(running), end);
   }
   lines.close();
 }
@@ -56,7 +56,7 @@ async function start({ broker: options, admin }: Served, events: EventFeed): Pro
   }
 }
 
-async function stop({ broker, admin }: Running): Promise<void> {
+async function drain({ broker, admin }: Running): Promise<void> {
   await admin?.close();
   await broker.close();
 }

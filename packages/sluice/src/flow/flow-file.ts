@@ -17,7 +17,7 @@ import type { Problem } from "@sluice/lab/file";
 import * as v from "valibot";
 
 /** What one role of a token may do. */
-export interface FlowRole {
+interface FlowRole {
   readonly produce: readonly string[];
   readonly consume: readonly string[];
   readonly admin: boolean;
@@ -46,7 +46,7 @@ export interface FlowGateway {
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-export interface FlowAdmin {
+interface FlowAdmin {
   readonly listen: string;
   readonly advertisedHost?: string | undefined;
   readonly tokenFile?: string | undefined;

@@ -98,6 +98,6 @@ export function objectOf(name: string, value: unknown): Readonly<Record<string, 
 }
 
 export function shown(value: unknown): string {
-  const text = value === undefined ? "missing" : (JSON.stringify(value) ?? "missing");
+  const text = value === undefined ? "missing" : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -27,6 +27,8 @@ export function metricsText({ cluster, stats, events, ...process }: MetricsInput
     text.add({ name, help, type: "gauge" }, [[{}, value]]);
   gauge("sluice_connections", "Connections of clients.", stats.connections);
   gauge("sluice_paused_connections", "Connections that are not read now.", stats.pausedConnections);
+  gauge("sluice_memory_bytes", "Bytes of the budget that are in use.", stats.memoryBytes);
+  gauge("sluice_memory_max_bytes", "Bytes of the budget.", stats.memoryBytesMax);
   gauge("sluice_pending_sends", "SENDs without a receipt.", stats.pendingSends);
   gauge("sluice_pending_bytes", "Bytes of entries being stored.", stats.pendingBytes);
   gauge("sluice_unread_bytes", "Bytes that clients have not taken yet.", stats.unreadBytes);

@@ -69,7 +69,7 @@ function lastEventId(request: AdminRequest): number {
 }
 
 function state(observed: ObservedBroker, uptimeMs: number): object {
-  const { topics, ...connections } = observed.stats();
+  const { topics, memoryBytes, memoryBytesMax, ...connections } = observed.stats();
   const { rss, heapUsed, external } = process.memoryUsage();
   const shown = topics.toSorted((a, b) => backlogOf(b) - backlogOf(a)).slice(0, STATE_TOPICS_MAX);
   return {
@@ -77,7 +77,13 @@ function state(observed: ObservedBroker, uptimeMs: number): object {
     uptimeMs: Math.round(uptimeMs),
     gateway: { upstream: "embedded", urls: observed.gatewayUrls },
     connections,
-    memory: { rssBytes: rss, heapBytes: heapUsed, externalBytes: external },
+    memory: {
+      budgetBytes: memoryBytes,
+      budgetMaxBytes: memoryBytesMax,
+      rssBytes: rss,
+      heapBytes: heapUsed,
+      externalBytes: external,
+    },
     events: Object.fromEntries(observed.events.counts),
     topics: shown.map(topicState),
     leftOutTopics: topics.length - shown.length,

@@ -11,7 +11,7 @@ export interface BrokerAdmin extends AdministeredBroker {
 }
 
 /** Where clients connect. */
-export interface ServiceUrls {
+interface ServiceUrls {
   /** pulsar:// */
   readonly broker: string | undefined;
   /** pulsar+ssl:// */

@@ -1,7 +1,7 @@
 import { bareText, DONE, json, UNSET } from "../http/answer.ts";
 import { HttpError } from "../http/http-error.ts";
 import type { AdminRequest } from "../http/request.ts";
-import type { Route } from "../http/router.ts";
+import type { Route, RouteAccess } from "../http/router.ts";
 import type { BrokerAdmin } from "./broker-admin.ts";
 import { entityOf } from "./named.ts";
 
@@ -68,16 +68,6 @@ function oneCluster(cluster: string): HttpError {
 function brokers(admin: BrokerAdmin): readonly Route[] {
   const { cluster, version, urls } = admin;
   const brokerId = (): string => urls().http.replace(/^http:\/\//, "");
-  const get = (
-    tail: string,
-    handle: Route["handle"],
-    access: Route["access"] = "admin",
-  ): Route => ({
-    method: "GET",
-    path: `/admin/v2/brokers${tail}`,
-    access,
-    handle,
-  });
   const configuration = (): Readonly<Record<string, string>> => ({
     clusterName: cluster,
     allowAutoTopicCreation: String(admin.settings.autoCreateTopics),
@@ -117,4 +107,8 @@ function brokers(admin: BrokerAdmin): readonly Route[] {
       handle: () => UNSET,
     },
   ];
+}
+
+function get(tail: string, handle: Route["handle"], access: RouteAccess = "admin"): Route {
+  return { method: "GET", path: `/admin/v2/brokers${tail}`, access, handle };
 }

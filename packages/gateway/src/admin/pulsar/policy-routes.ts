@@ -164,7 +164,7 @@ function refusedRoutes(
 function backlogQuotaRoutes({ policies }: BrokerAdmin, level: PolicyLevel): readonly Route[] {
   const { path, placeOf } = level;
   const quotasAt = (place: PolicyPlace): BacklogQuotaMap =>
-    (policies.policiesAt(place).policies[BACKLOG_QUOTA] ?? {}) as BacklogQuotaMap;
+    policies.policiesAt(place).policies[BACKLOG_QUOTA] ?? {};
   return [
     {
       method: "GET",

@@ -9,13 +9,6 @@ const NO_COMPACTION = "not supported: this broker does not compact topics";
 
 /** Pulsar's paths for what this broker does not do: each says so by name. */
 export function refusedRoutes(admin: BrokerAdmin): readonly Route[] {
-  const refuse = (method: Method, path: string, what: string): Route => ({
-    method,
-    path,
-    handle: () => {
-      throw new HttpError(405, what);
-    },
-  });
   const group = "/admin/v2/resourcegroups/{group}";
   const ofNamespace = "/admin/v2/namespaces/{tenant}/{namespace}/resourcegroup";
   return [
@@ -58,4 +51,14 @@ export function refusedRoutes(admin: BrokerAdmin): readonly Route[] {
       ];
     }),
   ];
+}
+
+function refuse(method: Method, path: string, what: string): Route {
+  return {
+    method,
+    path,
+    handle: () => {
+      throw new HttpError(405, what);
+    },
+  };
 }
