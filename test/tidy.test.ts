@@ -123,6 +123,33 @@ test("the folders of the gateway import downwards only", () => {
   }
 });
 
+/** The folders of the broker's storage, lowest first. The files beside them are for all of them. */
+const STORAGE_FOLDERS = [
+  "",
+  "file",
+  "segment",
+  "log",
+  "document",
+  "cursor",
+  "schema",
+  "store",
+  "inspect",
+];
+
+test("the folders of storage import downwards only", () => {
+  const source = /^packages\/gateway\/src\/storage\/(?:(?<folder>\w+)\/)?[\w.-]+$/;
+  const levelOf = (file: string): number =>
+    STORAGE_FOLDERS.indexOf(source.exec(file)?.groups?.["folder"] ?? "");
+  const shipped = sources.filter((file) => source.test(file) && !file.endsWith(".test.ts"));
+  expect(shipped.filter((file) => levelOf(file) < 0)).toEqual([]);
+  for (const file of shipped)
+    for (const specifier of importsOf(file).filter((name) => name.startsWith("."))) {
+      const target = new URL(specifier, `file:///${file}`).pathname.slice(1);
+      if (source.test(target))
+        expect(levelOf(target), `${file} imports ${target}`).toBeLessThanOrEqual(levelOf(file));
+    }
+});
+
 test("every workspace has its arrows", () => {
   const { workspaces } = JSON.parse(read("package.json")) as { workspaces: readonly string[] };
   const manifests = filesIn().filter((file) => file.endsWith("/package.json"));

@@ -18,6 +18,7 @@ import { Broker } from "./broker/broker.ts";
 import { PolicyBook } from "./policy/policy-book.ts";
 import { resolveSettings } from "./topic/settings.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
+import type { ByteBudget } from "./memory/byte-budget.ts";
 import { CountedByteBudget } from "./memory/counted-byte-budget.ts";
 import type { BrokerObserver } from "./observe/broker-event.ts";
 import { guarded } from "./observe/guarded.ts";
@@ -149,7 +150,7 @@ export async function startBroker(
     );
   });
 
-  const { broker, policies } = await openBroker({ ...options, observe }, world);
+  const { broker, policies } = await openBroker(options, { ...world, memory, observe });
   const door = new Door({
     tls: options.tls,
     count: new ConnectionCount(connections),
@@ -269,13 +270,13 @@ function permissionsOf({ roles, token }: StartBrokerOptions): Permissions | unde
 }
 
 async function openBroker(
-  { data, broker: settings, observe }: StartBrokerOptions,
-  world: BrokerWorld,
+  { data, broker: settings }: StartBrokerOptions,
+  world: BrokerWorld & { readonly memory: ByteBudget; readonly observe: BrokerObserver },
 ): Promise<{ readonly broker: Broker; readonly policies: PolicyBook }> {
-  const store = await openStore(data);
+  const store = await openStore(data, world.observe);
   try {
     const policies = await PolicyBook.open(store.documents, CLUSTER);
-    return { broker: new Broker({ store, policies, observe, ...world }, settings), policies };
+    return { broker: new Broker({ store, policies, ...world }, settings), policies };
   } catch (error) {
     await store.close();
     throw error;
@@ -300,8 +301,12 @@ function authenticatorOf(
   return createTokenAuthenticator({ ...token, wallClock } as TokenAuthenticatorOptions);
 }
 
-async function openStore(data: StartBrokerOptions["data"]): Promise<BrokerStore> {
-  return data === "memory" ? new MemoryBrokerStore() : FileBrokerStore.open(data.folder);
+async function openStore(
+  data: StartBrokerOptions["data"],
+  observe: BrokerObserver,
+): Promise<BrokerStore> {
+  if (data === "memory") return new MemoryBrokerStore();
+  return FileBrokerStore.open(data.folder, { observe });
 }
 
 async function makePartitions(

@@ -67,3 +67,41 @@ function idOf({ messageId }: { readonly messageId?: unknown }): object {
   const { ledgerId, entryId } = messageId as { ledgerId: bigint; entryId: bigint };
   return { ledgerId, entryId };
 }
+
+test("Go's and Java's clients read figures from the answer to CONSUMER_STATS", async () => {
+  const client = await connected();
+  client.send("producer", { topic: TOPIC, producerId: 1n, requestId: 1n });
+  await client.next("producerSuccess");
+  client.send("subscribe", {
+    topic: TOPIC,
+    subscription: "s",
+    subType: SUB_TYPE.shared,
+    consumerId: 1n,
+    requestId: 2n,
+    consumerName: "c",
+  });
+  await client.next("success");
+  const entry = encodeEntry(
+    { producerName: "p", sequenceId: 0n, publishTime: 0n },
+    Buffer.from("x"),
+  );
+  for (let sequenceId = 0n; sequenceId < 3n; sequenceId++) {
+    client.send("send", { producerId: 1n, sequenceId }, entry);
+    await client.next("sendReceipt");
+  }
+  client.send("flow", { consumerId: 1n, messagePermits: 2 });
+  for (let count = 0; count < 2; count++) await client.next("message");
+  client.send("consumerStats", { consumerId: 1n, requestId: 3n });
+  expect(await client.next("consumerStatsResponse")).toMatchObject({
+    requestId: 3n,
+    consumerName: "c",
+    type: "Shared",
+    availablePermits: 0n,
+    unackedMessages: 2n,
+    blockedConsumerOnUnackedMsgs: false,
+    msgBacklog: 3n,
+    address: `127.0.0.1:${client.socket.localPort}`,
+  });
+  client.send("consumerStats", { consumerId: 9n, requestId: 4n });
+  await client.next("error");
+});

@@ -227,10 +227,10 @@ test("a client that leaves takes its producers and consumers with it", async () 
   const client = await RawClient.connected(port);
   client.send("producer", { topic: "t", producerId: 1n, requestId: 1n });
   await client.next("producerSuccess");
-  expect(stats().topics).toMatchObject([{ producers: 1 }]);
+  expect(stats().topics).toMatchObject([{ producers: [{ id: 1n }] }]);
   client.close();
   await until(() => stats().connections === 0);
-  expect(stats().topics).toMatchObject([{ producers: 0 }]);
+  expect(stats().topics).toMatchObject([{ producers: [] }]);
 });
 
 test("a topic without room closes its producer, and nobody else on that connection", async () => {

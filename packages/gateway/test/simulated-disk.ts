@@ -3,7 +3,7 @@ import type { LogFiles, ReadableFile, WritableFile } from "../src/storage/file/l
 import { StorageError } from "../src/storage/storage-error.ts";
 
 /** What may go wrong at one call. Of a write some part gets through before. */
-export type Fault = "full" | "failed" | "crash";
+export type Fault = "full" | "out-of-descriptors" | "failed" | "crash";
 
 /** A file: what a reader sees, and all that it was since it was synced, oldest first. */
 interface Content {

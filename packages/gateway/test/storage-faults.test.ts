@@ -162,7 +162,7 @@ test("a failed sync is final: nobody is acknowledged, and no later append or rea
 });
 
 test("whichever call fails, the log stops or goes on, and acknowledged entries stay", async () => {
-  for (const kind of ["failed", "full"] as const) {
+  for (const kind of ["failed", "full", "out-of-descriptors"] as const) {
     for (let atCall = 0; atCall < 60; atCall++) {
       const disk = newDisk();
       disk.fault = { atCall, kind };
@@ -187,6 +187,24 @@ async function appendAndClose(log: FileTopicLog, acknowledged: string[]): Promis
     );
   await log.close();
 }
+
+test("a lack of descriptors at any call refuses what was tried, and the next attempt succeeds", async () => {
+  for (let atCall = 0; atCall < 30; atCall++) {
+    const disk = newDisk();
+    const log = await openOn(disk.mount(), { segmentBytesMax: 150 });
+    disk.fault = { atCall: disk.calls + atCall, kind: "out-of-descriptors" };
+    const stored: string[] = [];
+    for (let number = 0; number < 6; number++)
+      await say(log, `entry ${number}`).then(
+        () => stored.push(`entry ${number}`),
+        (error: unknown) => expect(error).toBeInstanceOf(StorageError),
+      );
+    // A failed sync is final, whatever the reason; all else heals.
+    if (log.failure !== undefined) continue;
+    expect(stored.length).toBeGreaterThanOrEqual(5);
+    expect((await readAll(log)).map(textOf)).toEqual(stored);
+  }
+});
 
 test("what waits to be durable is bounded", async () => {
   const log = await FileTopicLog.open(worldOn(newDisk().mount()), FOLDER, { pendingBytesMax: 500 });

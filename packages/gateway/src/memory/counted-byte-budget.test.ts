@@ -59,14 +59,12 @@ test("what is unused is known at once, and waited for otherwise", async () => {
   await budget.unused("publish");
   budget.reserve("publish", 2);
   budget.reserve("outbound", 1);
-  let isUnused = false;
-  const unused = budget.unused("publish").then(() => {
-    isUnused = true;
-  });
+  const heard: string[] = [];
+  const unused = budget.unused("publish").finally(() => heard.push("unused"));
   budget.release("publish", 1);
   budget.release("outbound", 1);
   await Promise.resolve();
-  expect(isUnused).toBe(false);
+  expect(heard).toEqual([]);
   budget.release("publish", 1);
   await unused;
 });

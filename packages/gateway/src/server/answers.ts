@@ -1,4 +1,4 @@
-import { decodeMetadata, NO_ID, splitEntry, TOPICS_MODE } from "@sluice/pulsar/wire";
+import { decodeMetadata, NO_ID, splitEntry, SUB_TYPE, TOPICS_MODE } from "@sluice/pulsar/wire";
 import type { MessageIdData } from "@sluice/pulsar/wire";
 import type { Broker } from "../broker/broker.ts";
 import { messageIdOf, startPointOf } from "../broker/message-id.ts";
@@ -9,9 +9,10 @@ import type { Position } from "../storage/position.ts";
 import type { ConsumerHandle, SeekPoint } from "../topic/consumer-handle.ts";
 
 /** The consumer that a question is about. */
-interface AskedConsumer {
+export interface AskedConsumer {
   readonly handle: ConsumerHandle;
   readonly partition: number | undefined;
+  readonly subType: number;
 }
 
 /**
@@ -38,9 +39,12 @@ export function answerTo(
         throw new RefusalError("TopicNotFound", "the topic has no such schema");
       });
     case "newSchema":
-      return schemas.put(question.topic, question.schema).then((version) => ({ about, version }));
+      return schemas.put(question.topic, question.schema).then((version) => ({
+        about,
+        version,
+      }));
     case "consumerStats":
-      return { about, stats: { consumerName: openOr(consumer).handle.name } };
+      return consumerStats(openOr(consumer));
     case "lastMessageId":
       return lastMessageId(openOr(consumer));
     case "seek":
@@ -52,6 +56,31 @@ export function answerTo(
         .handle.unsubscribe()
         .then(() => ({ about }));
   }
+}
+
+const TYPE_NAMES: ReadonlyMap<number, string> = new Map([
+  [SUB_TYPE.exclusive, "Exclusive"],
+  [SUB_TYPE.shared, "Shared"],
+  [SUB_TYPE.failover, "Failover"],
+]);
+
+function consumerStats({ handle, subType }: AskedConsumer): Answer {
+  const stats = handle.stats();
+  if (stats === undefined) throw new RefusalError("ConsumerNotFound", "the consumer is closed");
+  return {
+    about: "consumerStats",
+    stats: {
+      consumerName: stats.name,
+      type: TYPE_NAMES.get(subType),
+      msgRateOut: stats.out.messagesPerSecond,
+      msgThroughputOut: stats.out.bytesPerSecond,
+      availablePermits: BigInt(Math.max(0, stats.availablePermits)),
+      unackedMessages: BigInt(stats.unackedMessages),
+      blockedConsumerOnUnackedMsgs: stats.isBlocked,
+      address: stats.client?.address,
+      msgBacklog: BigInt(handle.backlogEntries),
+    },
+  };
 }
 
 async function lastMessageId({ handle, partition }: AskedConsumer): Promise<Answer> {

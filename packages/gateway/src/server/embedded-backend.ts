@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/core";
 import { Fifo } from "@sluice/core/internal";
 import { ACCESS_MODE, SUB_TYPE } from "@sluice/pulsar/wire";
-import type { CommandBodies, MessageIdData } from "@sluice/pulsar/wire";
+import type { CommandBodies, KeyValue, MessageIdData } from "@sluice/pulsar/wire";
 import { AuthenticationError } from "../auth/authentication-error.ts";
 import type { TokenAuthenticator } from "../auth/token-authenticator.ts";
 import type { Broker } from "../broker/broker.ts";
@@ -24,7 +24,9 @@ import { Session } from "../session/session.ts";
 import type { Ack, Delivery } from "../subscription/delivery.ts";
 import type { ConsumerHandle } from "../topic/consumer-handle.ts";
 import type { AccessMode, ProducerHandle } from "../topic/producer-handle.ts";
+import type { ClientFacts } from "../topic/topic-stats.ts";
 import { answerTo } from "./answers.ts";
+import type { AskedConsumer } from "./answers.ts";
 import type { Backend, Wire } from "./backend.ts";
 import { consumerRequestOf, given, partitionOf } from "./consumer-request.ts";
 
@@ -54,11 +56,6 @@ const CLIENT_BYTES = 2_048;
 /** Answers with fewer topic names, or with a smaller schema, are sent even while memory is exhausted. */
 const SMALL_ANSWER = { names: 100, schemaBytes: 8_192 };
 
-interface OpenConsumer {
-  readonly handle: ConsumerHandle;
-  readonly partition: number | undefined;
-}
-
 /** Serves one connection from the topics of this process: carries out what its session wants. */
 export class EmbeddedBackend implements Backend {
   readonly #wire: Wire;
@@ -66,7 +63,7 @@ export class EmbeddedBackend implements Backend {
   readonly #session: Session;
   // Made when first used.
   #producers: Map<number, ProducerHandle> | undefined;
-  #consumers: Map<number, OpenConsumer> | undefined;
+  #consumers: Map<number, AskedConsumer> | undefined;
   /** Effects that are left to do, in order. */
   #left: Fifo<Effect> | undefined;
   /** Message ids of the first of them that are done. */
@@ -264,6 +261,8 @@ export class EmbeddedBackend implements Backend {
         producerName: given(producerName),
         accessMode: ACCESS_MODES.get(producerAccessMode) ?? "shared",
         owner: this,
+        id: request.producerId,
+        client: this.#clientFacts(request.metadata),
         epoch,
         topicEpoch,
         initialSubscription: given(request.initialSubscriptionName),
@@ -304,6 +303,8 @@ export class EmbeddedBackend implements Backend {
           const messages = deliveries.map((delivery) => messageOf(delivery, partition));
           this.#report({ kind: "delivered", consumer, messages });
         },
+        client: this.#clientFacts(request.metadata),
+        onReachedEnd: () => this.#report({ kind: "reachedEnd", consumer }),
         onActiveChange: (isActive) => this.#report({ kind: "activeChanged", consumer, isActive }),
         onClosed: (why) => {
           ended = why;
@@ -313,7 +314,7 @@ export class EmbeddedBackend implements Backend {
       });
       if (this.#isPaused()) handle.pause();
       this.#consumers ??= new Map();
-      this.#consumers.set(consumer, { handle, partition });
+      this.#consumers.set(consumer, { handle, partition, subType: request.subType });
       memory.reserve("clients", CLIENT_BYTES);
       const isActive = request.subType === SUB_TYPE.failover ? handle.isActive : undefined;
       this.#report({ kind: "subscribed", consumer, isActive });
@@ -394,6 +395,14 @@ export class EmbeddedBackend implements Backend {
       const message = error instanceof AuthenticationError ? error.message : "no access";
       this.#report({ kind: "authenticationFailed", message });
     }
+  }
+
+  #clientFacts(metadata: readonly KeyValue[] = []): ClientFacts {
+    return {
+      address: this.#wire.address,
+      clientVersion: this.#session.clientVersion,
+      metadata: Object.fromEntries(metadata.map(({ key, value }) => [key, value])),
+    };
   }
 
   /** Refuses what would take lasting memory, so that clients try again later. */

@@ -12,8 +12,6 @@ import { entryOf } from "../../test/session-driver.ts";
 import { Broker } from "../broker/broker.ts";
 import type { BrokerEvent } from "../observe/broker-event.ts";
 import { CountedByteBudget } from "../memory/counted-byte-budget.ts";
-import { MemorySchemaStore } from "../storage/schema/memory-schema-store.ts";
-import { SchemaRegistry } from "../schema/schema-registry.ts";
 import { sessionLimits } from "../session/limits.ts";
 import { EmbeddedBackend } from "./embedded-backend.ts";
 import { Server } from "./server.ts";
@@ -39,7 +37,7 @@ async function startHeld(options: { pendingSendsMax?: number; memoryBytesMax?: n
   const world = { timer, clock: timer, wallClock: timer, random: new SeededRandom(1), nextTurn };
   const broker = new Broker({ store: held.store, ...world });
   const memory = new CountedByteBudget(memoryBytesMax, () => {});
-  const schemas = new SchemaRegistry(new MemorySchemaStore());
+  const { schemas } = broker;
   const limits = sessionLimits({ pendingSendsMax });
   const facts = {
     limits,

@@ -93,6 +93,12 @@ export class Consumers {
     this.#outbox.send({ kind: "activeConsumerChange", body });
   }
 
+  reachedEnd(key: number): void {
+    const consumer = this.#byKey.get(key);
+    if (consumer?.state !== "open") return;
+    this.#outbox.send({ kind: "reachedEndOfTopic", body: { consumerId: consumer.id } });
+  }
+
   ack(request: CommandBodies["ack"]): void {
     const { consumerId, requestId, ackType, messageIds = [] } = request;
     const consumer = this.#find(consumerId);

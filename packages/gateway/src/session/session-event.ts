@@ -72,6 +72,8 @@ export type ResultEvent =
       readonly messages: readonly MessageToDeliver[];
     }
   | { readonly kind: "activeChanged"; readonly consumer: number; readonly isActive: boolean }
+  /** The topic is terminated and its last message was delivered. */
+  | { readonly kind: "reachedEnd"; readonly consumer: number }
   /** The broker has closed a consumer. */
   | { readonly kind: "consumerClosed"; readonly consumer: number }
   | {

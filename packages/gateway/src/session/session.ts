@@ -180,6 +180,9 @@ export class Session implements SessionContext {
       case "activeChanged":
         this.#openConsumers.activeChanged(event.consumer, event.isActive);
         break;
+      case "reachedEnd":
+        this.#openConsumers.reachedEnd(event.consumer);
+        break;
       case "consumerClosed":
         this.#openConsumers.ended(event.consumer);
         break;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { runsOf } from "../../test/range-lists.ts";
 import { MemoryTopicLog } from "../storage/log/memory-topic-log.ts";
 import { Cursor } from "./cursor.ts";
 
@@ -72,10 +73,10 @@ test("a cursor older than the log starts at the first entry that is kept, and go
   const log = await logOfSix();
   const stored = {
     ackedBefore: { ledgerId: 0, entryId: 1 },
-    ranges: [
+    ranges: runsOf([
       { ledgerId: 1, from: 1, to: 2 },
       { ledgerId: 2, from: 1, to: 2 },
-    ],
+    ]),
     ackSets: [{ position: { ledgerId: 1, entryId: 0 }, ackSet: [1n] }],
   };
   await log.trimBefore({ ledgerId: 2, entryId: 0 });
@@ -106,12 +107,12 @@ test("a cursor ahead of the log is set to its end and says so; later entries are
   const cursor = new Cursor(log, { ackedBefore: ahead, ...empty });
   expect(cursor.aheadAt).toEqual(ahead);
   expect(cursor.ackedBefore).toEqual(log.end);
-  const ranges = [
+  const ranges = runsOf([
     { ledgerId: 1, from: 0, to: 1 },
     { ledgerId: 1, from: 7, to: 9 },
     { ledgerId: 2, from: 1, to: 4 },
     { ledgerId: 4, from: 0, to: 1 },
-  ];
+  ]);
   const partly = new Cursor(log, { ackedBefore: log.first, ranges, ackSets: [] });
   expect(partly.aheadAt).toEqual({ ledgerId: 4, entryId: 1 });
   expect(partly.ackedBeyond).toBe(2);

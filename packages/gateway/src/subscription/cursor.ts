@@ -1,10 +1,11 @@
 import { comparePositions } from "../storage/position.ts";
-import type { CursorSnapshot, PositionRange } from "../storage/cursor/cursor-snapshot.ts";
+import type { CursorSnapshot } from "../storage/cursor/cursor-snapshot.ts";
 import type { Position } from "../storage/position.ts";
 import type { TopicLog } from "../storage/log/topic-log.ts";
 import { AckSets } from "./ack-sets.ts";
 import type { Ack, AckSet } from "./delivery.ts";
 import { PositionRanges } from "./position-ranges.ts";
+import type { PositionRange } from "./position-ranges.ts";
 
 /**
  * As many holes as a shared subscription can have: each is an entry that is delivered and not
@@ -45,14 +46,16 @@ export class Cursor {
     const isBehind = comparePositions(ackedBefore, first) < 0;
     this.#ackedBefore = isAhead ? end : isBehind ? first : ackedBefore;
     let aheadAt = isAhead ? ackedBefore : undefined;
-    let ledger: { readonly id: number; readonly entryCount: number } | undefined;
-    ranges.forEach((range) => {
-      const { ledgerId, from, to } = range;
-      if (ledger?.id !== ledgerId) ledger = { id: ledgerId, entryCount: this.#entriesOf(ledgerId) };
-      const stored = Math.min(to, ledger.entryCount);
-      if (stored > from) this.#ranges.append({ ledgerId, from, to: stored });
-      if (comparePositions({ ledgerId, entryId: to }, end) > 0) aheadAt = { ledgerId, entryId: to };
-    });
+    for (const { ledgerId, from, to } of ranges) {
+      const entryCount = this.#entriesOf(ledgerId);
+      for (let index = 0; index < from.length; index++) {
+        const start = from[index] ?? entryCount;
+        const stored = Math.min(to[index] ?? start, entryCount);
+        if (stored > start) this.#ranges.append({ ledgerId, from: start, to: stored });
+      }
+      const last = { ledgerId, entryId: to.at(-1) ?? 0 };
+      if (comparePositions(last, end) > 0) aheadAt = last;
+    }
     this.aheadAt = aheadAt;
     this.#ranges.removeBefore(this.#ackedBefore);
     for (const { position, ackSet } of ackSets)

@@ -1,6 +1,13 @@
-import type { PositionRange, Ranges } from "../storage/cursor/cursor-snapshot.ts";
+import type { RangeRun } from "../storage/cursor/cursor-snapshot.ts";
 import type { Position } from "../storage/position.ts";
 import { CHUNK_RANGES_MAX, RangeChunk } from "./range-chunk.ts";
+
+/** Consecutive entries of one ledger: from `from` on, before `to`. */
+export interface PositionRange {
+  readonly ledgerId: number;
+  readonly from: number;
+  readonly to: number;
+}
 
 /** Neighbours of one ledger that have fewer ranges together become one chunk. */
 const JOINED_RANGES_MAX = CHUNK_RANGES_MAX / 2;
@@ -13,7 +20,7 @@ const JOINED_RANGES_MAX = CHUNK_RANGES_MAX / 2;
  * most 512 ranges within a chunk and, when a chunk is split or joined, the list of chunks, of which
  * there are at most 2n ÷ 256 and one per ledger.
  */
-export class PositionRanges implements Ranges {
+export class PositionRanges {
   readonly #rangesMax: number;
   #chunks: RangeChunk[] = [];
   #length = 0;
@@ -37,12 +44,6 @@ export class PositionRanges implements Ranges {
     const [chunk] = this.#chunks;
     if (chunk === undefined) return undefined;
     return { ledgerId: chunk.ledgerId, from: chunk.fromAt(0), to: chunk.toAt(0) };
-  }
-
-  forEach(visit: (range: PositionRange) => void): void {
-    for (const chunk of this.#chunks)
-      for (let index = 0; index < chunk.length; index++)
-        visit({ ledgerId: chunk.ledgerId, from: chunk.fromAt(index), to: chunk.toAt(index) });
   }
 
   has({ ledgerId, entryId }: Position): boolean {
@@ -128,15 +129,14 @@ export class PositionRanges implements Ranges {
   }
 
   /** A copy of the lowest ranges, at most `countMax`. */
-  lowest(countMax: number): Ranges {
-    const lowest = new PositionRanges(countMax);
+  lowest(countMax: number): readonly RangeRun[] {
+    const lowest: RangeRun[] = [];
+    let left = countMax;
     for (const chunk of this.#chunks) {
-      const count = Math.min(chunk.length, countMax - lowest.#length);
-      if (count === 0) break;
-      const copy = chunk.slice(0, count);
-      lowest.#chunks.push(copy);
-      lowest.#length += count;
-      lowest.#entryCount += copy.entryCount;
+      if (left <= 0) break;
+      const run = chunk.run(Math.min(chunk.length, left));
+      lowest.push(run);
+      left -= run.from.length;
     }
     return lowest;
   }

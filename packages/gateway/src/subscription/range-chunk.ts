@@ -1,3 +1,5 @@
+import type { RangeRun } from "../storage/cursor/cursor-snapshot.ts";
+
 /** Ranges of a full chunk. Larger chunks move more bytes per insertion, smaller ones are more. */
 export const CHUNK_RANGES_MAX = 512;
 
@@ -71,6 +73,12 @@ export class RangeChunk {
     this.#from.copyWithin(start, end, this.#length);
     this.#to.copyWithin(start, end, this.#length);
     this.#length -= end - start;
+  }
+
+  /** A copy of the first `count` ranges. */
+  run(count: number): RangeRun {
+    const { ledgerId } = this;
+    return { ledgerId, from: this.#from.slice(0, count), to: this.#to.slice(0, count) };
   }
 
   /** The ranges from `start` on, before `end`, as a chunk of their own. */

@@ -80,6 +80,8 @@ export interface ConsumerHandle {
   /** All entries up to this one are acknowledged; undefined if the first is not. */
   markDeletePosition(): Position | undefined;
 
+  /** Entries of the subscription that are not acknowledged. */
+  readonly backlogEntries: number;
   /** Undefined once it is closed. */
   stats(): ConsumerStats | undefined;
 

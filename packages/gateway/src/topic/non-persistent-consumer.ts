@@ -65,6 +65,10 @@ export class NonPersistentConsumer implements ConsumerHandle {
     return undefined;
   }
 
+  get backlogEntries(): number {
+    return 0;
+  }
+
   stats(): ConsumerStats | undefined {
     return this.#subscription.consumerStats(this.#consumer);
   }

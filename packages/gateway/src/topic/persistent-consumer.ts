@@ -81,6 +81,10 @@ export class PersistentConsumer implements ConsumerHandle {
     return this.#topic.markDeletePosition(this.#subscription);
   }
 
+  get backlogEntries(): number {
+    return this.#subscription.backlogEntries;
+  }
+
   stats(): ConsumerStats | undefined {
     return this.#subscription.consumerStats(this.#consumer);
   }

@@ -184,10 +184,16 @@ export class PersistentSubscription implements IdleReadAhead {
     return this.#connected.get(consumer)?.stats(this.state.isActive(consumer));
   }
 
+  /** Entries that are not acknowledged. */
+  get backlogEntries(): number {
+    const { cursor } = this.state;
+    const kept = this.#log.entryCountBetween(cursor.ackedBefore, this.#log.end);
+    return Math.max(0, kept - cursor.ackedBeyond);
+  }
+
   stats(): SubscriptionStats {
     const { cursor, type, consumers, delayedEntries } = this.state;
-    const kept = this.#log.entryCountBetween(cursor.ackedBefore, this.#log.end);
-    const backlogEntries = Math.max(0, kept - cursor.ackedBeyond);
+    const { backlogEntries } = this;
     const active = consumers.find((consumer) => this.state.isActive(consumer));
     return {
       name: this.name,

@@ -1,36 +1,42 @@
 import { DOCUMENT_BYTES_MAX } from "../document/document-store.ts";
-import { comparePositions } from "../position.ts";
 import type { Position } from "../position.ts";
 import { StorageError } from "../storage-error.ts";
-import type { CursorSnapshot, PartlyAcked, PositionRange } from "./cursor-snapshot.ts";
+import type { CursorSnapshot, PartlyAcked, RangeRun } from "./cursor-snapshot.ts";
 
 /**
- * Version 1, big-endian, numbers of positions in six bytes:
- * version u8, ackedBefore (ledger, entry), number of ranges u32, number of sets u32, then the ranges
- * (ledger, from, to), then the sets (ledger, entry, number of words u16, words u64).
+ * Version 2, big-endian, numbers of positions in six bytes:
+ * version u8, ackedBefore (ledger, entry), number of runs u32, number of sets u32, then the runs
+ * (ledger, number of ranges u32, all `from`, all `to`), then the sets (ledger, entry, number of words
+ * u16, words u64). The `from` and `to` of runs are doubles, lowest byte first: they are copied as they
+ * are in memory, so that 100,000 ranges take less than a millisecond.
  */
-const VERSION = 1;
+const VERSION = 2;
 
 const NUMBER_BYTES = 6;
 const HEAD_BYTES = 1 + 2 * NUMBER_BYTES + 2 * 4;
-const RANGE_BYTES = 3 * NUMBER_BYTES;
+const RUN_HEAD_BYTES = NUMBER_BYTES + 4;
+const RANGE_BYTES = 2 * Float64Array.BYTES_PER_ELEMENT;
 const SET_HEAD_BYTES = 2 * NUMBER_BYTES + 2;
+
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** Leaves out the highest ranges, then sets, that would make it larger than a document may be. */
 export function encodeCursor({ ackedBefore, ranges, ackSets }: CursorSnapshot): Buffer {
   const setsFit = fitting(ackSets, (DOCUMENT_BYTES_MAX - HEAD_BYTES) / 2);
   const setsBytes = sizeOf(setsFit);
-  const rangesMax = Math.floor((DOCUMENT_BYTES_MAX - HEAD_BYTES - setsBytes) / RANGE_BYTES);
-  const rangeCount = Math.min(ranges.length, rangesMax);
-  const writer = new Writer(HEAD_BYTES + rangeCount * RANGE_BYTES + setsBytes);
+  const runsFit = fittingRuns(ranges, DOCUMENT_BYTES_MAX - HEAD_BYTES - setsBytes);
+  const runsBytes = runsFit.reduce((bytes, run) => bytes + runBytes(run), 0);
+  const writer = new Writer(HEAD_BYTES + runsBytes + setsBytes);
   writer.uint(VERSION, 1);
   writer.position(ackedBefore);
-  writer.uint(rangeCount, 4);
+  writer.uint(runsFit.length, 4);
   writer.uint(setsFit.length, 4);
-  let left = rangeCount;
-  ranges.forEach(({ ledgerId, from, to }) => {
-    if (left-- > 0) writer.range(ledgerId, from, to);
-  });
+  for (const { ledgerId, from, to } of runsFit) {
+    writer.uint(ledgerId, NUMBER_BYTES);
+    writer.uint(from.length, 4);
+    writer.doubles(from);
+    writer.doubles(to);
+  }
   for (const { position, ackSet } of setsFit) {
     writer.position(position);
     writer.uint(ackSet.length, 2);
@@ -39,25 +45,20 @@ export function encodeCursor({ ackedBefore, ranges, ackSets }: CursorSnapshot): 
   return writer.bytes;
 }
 
-/** What a snapshot is after it was stored. */
-export interface DecodedCursor extends CursorSnapshot {
-  readonly ranges: readonly PositionRange[];
-}
-
 /** Throws a `StorageError` unless the bytes are exactly what `encodeCursor` makes. */
-export function decodeCursor(bytes: Uint8Array): DecodedCursor {
+export function decodeCursor(bytes: Uint8Array): CursorSnapshot {
   const reader = new Reader(bytes);
   const version = reader.uint(1);
   if (version !== VERSION) throw damaged(`has version ${version}, not ${VERSION}`);
   const ackedBefore = reader.position();
-  const rangeCount = reader.uint(4);
+  const runCount = reader.uint(4);
   const setCount = reader.uint(4);
-  const ranges: PositionRange[] = [];
+  const ranges: RangeRun[] = [];
   let previous = ackedBefore;
-  for (let index = 0; index < rangeCount; index++) {
-    const range = readRange(reader, previous);
-    ranges.push(range);
-    previous = { ledgerId: range.ledgerId, entryId: range.to };
+  for (let index = 0; index < runCount; index++) {
+    const run = readRun(reader, previous);
+    ranges.push(run);
+    previous = { ledgerId: run.ledgerId, entryId: run.to.at(-1) ?? 0 };
   }
   const ackSets: PartlyAcked[] = [];
   for (let index = 0; index < setCount; index++) ackSets.push(readSet(reader));
@@ -65,12 +66,44 @@ export function decodeCursor(bytes: Uint8Array): DecodedCursor {
   return { ackedBefore, ranges, ackSets };
 }
 
-function readRange(reader: Reader, previous: Position): PositionRange {
-  const { ledgerId, entryId: from } = reader.position();
-  const to = reader.uint(NUMBER_BYTES);
-  const isInOrder = comparePositions({ ledgerId, entryId: from }, previous) > 0 && from < to;
-  if (!isInOrder) throw damaged("has ranges out of order");
+function readRun(reader: Reader, previous: Position): RangeRun {
+  const ledgerId = reader.uint(NUMBER_BYTES);
+  const count = reader.uint(4);
+  const from = reader.doubles(count);
+  const to = reader.doubles(count);
+  if (ledgerId < previous.ledgerId || count === 0) throw damaged("has ranges out of order");
+  let end = ledgerId === previous.ledgerId ? previous.entryId : -1;
+  for (let index = 0; index < count; index++) {
+    const start = from[index] ?? Number.NaN;
+    const next = to[index] ?? Number.NaN;
+    if (
+      !Number.isSafeInteger(start) ||
+      !Number.isSafeInteger(next) ||
+      start <= end ||
+      next <= start
+    )
+      throw damaged("has ranges out of order");
+    end = next;
+  }
   return { ledgerId, from, to };
+}
+
+function runBytes({ from }: RangeRun): number {
+  return RUN_HEAD_BYTES + from.length * RANGE_BYTES;
+}
+
+/** The lowest ranges that take no more than `bytesMax`. */
+function fittingRuns(runs: readonly RangeRun[], bytesMax: number): readonly RangeRun[] {
+  const fit: RangeRun[] = [];
+  let leftBytes = bytesMax;
+  for (const run of runs) {
+    const count = Math.min(run.from.length, Math.floor((leftBytes - RUN_HEAD_BYTES) / RANGE_BYTES));
+    if (count <= 0) break;
+    const { ledgerId, from, to } = run;
+    fit.push({ ledgerId, from: from.subarray(0, count), to: to.subarray(0, count) });
+    leftBytes -= RUN_HEAD_BYTES + count * RANGE_BYTES;
+  }
+  return fit;
 }
 
 function readSet(reader: Reader): PartlyAcked {
@@ -115,28 +148,15 @@ class Writer {
   }
 
   position({ ledgerId, entryId }: Position): void {
-    this.#number(ledgerId);
-    this.#number(entryId);
+    this.uint(ledgerId, NUMBER_BYTES);
+    this.uint(entryId, NUMBER_BYTES);
   }
 
-  range(ledgerId: number, from: number, to: number): void {
-    this.#number(ledgerId);
-    this.#number(from);
-    this.#number(to);
-  }
-
-  /** The same as `uint(value, NUMBER_BYTES)`, in a third of the time: there may be 300,000 of them. */
-  #number(value: number): void {
-    const { bytes } = this;
-    const at = this.#offset;
-    const high = Math.floor(value / 2 ** 32);
-    bytes[at] = high >>> 8;
-    bytes[at + 1] = high;
-    bytes[at + 2] = value >>> 24;
-    bytes[at + 3] = value >>> 16;
-    bytes[at + 4] = value >>> 8;
-    bytes[at + 5] = value;
-    this.#offset = at + NUMBER_BYTES;
+  doubles(values: Float64Array): void {
+    const place = this.bytes.subarray(this.#offset, this.#offset + values.byteLength);
+    place.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    if (!IS_LITTLE_ENDIAN) place.swap64();
+    this.#offset += values.byteLength;
   }
 }
 
@@ -159,6 +179,15 @@ class Reader {
 
   position(): Position {
     return { ledgerId: this.uint(NUMBER_BYTES), entryId: this.uint(NUMBER_BYTES) };
+  }
+
+  doubles(count: number): Float64Array {
+    const at = this.#take(count * Float64Array.BYTES_PER_ELEMENT);
+    const values = new Float64Array(count);
+    const bytes = Buffer.from(values.buffer);
+    this.#bytes.copy(bytes, 0, at);
+    if (!IS_LITTLE_ENDIAN) bytes.swap64();
+    return values;
   }
 
   end(): void {

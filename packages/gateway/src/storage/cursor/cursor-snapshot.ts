@@ -1,16 +1,14 @@
 import type { Position } from "../position.ts";
 
-/** Consecutive entries of one ledger: from `from` on, before `to`. */
-export interface PositionRange {
+/**
+ * Ranges of consecutive entries of one ledger, in order, no two of which touch: range `i` has the
+ * entries from `from[i]` on, before `to[i]`. Typed arrays, because a cursor may have 100,000 ranges
+ * and is copied and stored every second.
+ */
+export interface RangeRun {
   readonly ledgerId: number;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Ranges in order. An array of them is one. */
-export interface Ranges {
-  readonly length: number;
-  forEach(visit: (range: PositionRange) => void): void;
+  readonly from: Float64Array;
+  readonly to: Float64Array;
 }
 
 /** A batch of which some messages are acknowledged; the bits of the others are set. */
@@ -23,7 +21,7 @@ export interface PartlyAcked {
 export interface CursorSnapshot {
   /** The mark-delete position: everything before it is acknowledged. */
   readonly ackedBefore: Position;
-  /** Acknowledged beyond that; in order, no two touch. */
-  readonly ranges: Ranges;
+  /** Acknowledged beyond that; in order, several runs of one ledger may follow each other. */
+  readonly ranges: readonly RangeRun[];
   readonly ackSets: readonly PartlyAcked[];
 }

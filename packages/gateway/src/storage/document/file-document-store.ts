@@ -26,6 +26,7 @@ export interface DocumentPlace {
 export class FileDocumentStore implements DocumentStore {
   readonly #files: LogFiles;
   readonly #place: DocumentPlace;
+  readonly #onDamaged: (damage: StorageError) => void;
   /** By name, the change that has not begun: one at most. */
   readonly #waiting = new Map<string, Change>();
   /** By name, the end of the newest change. */
@@ -33,9 +34,15 @@ export class FileDocumentStore implements DocumentStore {
   #folderMade: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(files: LogFiles, place: DocumentPlace) {
+  /** `onDamaged` is told of each damaged document that `load` meets. */
+  constructor(
+    files: LogFiles,
+    place: DocumentPlace,
+    onDamaged: (damage: StorageError) => void = () => undefined,
+  ) {
     this.#files = files;
     this.#place = place;
+    this.#onDamaged = onDamaged;
   }
 
   async load(): Promise<LoadedDocuments> {
@@ -44,7 +51,9 @@ export class FileDocumentStore implements DocumentStore {
     const { folder } = this.#place;
     for (const fileName of await this.#files.list(folder))
       if (fileName.endsWith(UNFINISHED)) await this.#files.remove(`${folder}/${fileName}`);
-    return loadDocuments(this.#files, this.#place);
+    const loaded = await loadDocuments(this.#files, this.#place);
+    for (const damage of loaded.damaged.values()) this.#onDamaged(damage);
+    return loaded;
   }
 
   async save(name: string, bytes: Uint8Array): Promise<void> {

@@ -1,6 +1,7 @@
 import { SeededRandom } from "@sluice/core";
 import { expect, test } from "vitest";
 import { openStoreOn } from "../../../test/file-world.ts";
+import { runsOf } from "../../../test/range-lists.ts";
 import { SimulatedDisk } from "../../../test/simulated-disk.ts";
 import { say } from "../../../test/topic-log-contract.ts";
 import { encodeCursor } from "../cursor/cursor-codec.ts";
@@ -18,7 +19,7 @@ async function written(): Promise<SimulatedDisk> {
   for (let number = 0; number < 8; number++) await say(log, `entry number ${number}`);
   const snapshot = {
     ackedBefore: { ledgerId: 0, entryId: 2 },
-    ranges: [{ ledgerId: 1, from: 0, to: 2 }],
+    ranges: runsOf([{ ledgerId: 1, from: 0, to: 2 }]),
     ackSets: [],
   };
   await cursors.save("billing", encodeCursor(snapshot));

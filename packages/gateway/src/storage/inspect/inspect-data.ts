@@ -85,10 +85,14 @@ function cursorReport(subscription: string, bytes: Uint8Array): CursorReport {
   return {
     subscription,
     markDelete: ackedBefore,
-    ranges: ranges.length,
-    ackedBeyond: ranges.reduce((entries, { from, to }) => entries + to - from, 0),
+    ranges: ranges.reduce((count, { from }) => count + from.length, 0),
+    ackedBeyond: ranges.reduce((entries, { from, to }) => entries + sumOf(to) - sumOf(from), 0),
     partlyAcked: ackSets.length,
   };
+}
+
+function sumOf(values: Float64Array): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 async function inspectSchemas(

@@ -3,32 +3,47 @@ import { isGone, removeAtOnce } from "../file/gone-folder.ts";
 import type { LogFiles } from "../file/log-files.ts";
 import { fileNameOf, requireName } from "../file/stored-name.ts";
 import { StorageClosedError } from "../storage-error.ts";
+import type { StorageError } from "../storage-error.ts";
 import { Turns } from "../turns.ts";
 import type { LoadedSchemas, SchemaStore } from "./schema-store.ts";
 
 export const SCHEMA_ENDING = ".schema";
 
+/** A stored version of the schema of a topic is not what was written. */
+type OnDamagedSchema = (topic: string, damage: StorageError) => void;
+
 /** Schemas in a folder per topic, a file per version. */
 export class FileSchemaStore implements SchemaStore {
   readonly #files: LogFiles;
   readonly #root: string;
+  readonly #onDamaged: OnDamagedSchema;
   /** Folders of the topics that have a schema. */
   readonly #folders: Set<string>;
   /** Removals, and saves, which would bring a folder back. */
   readonly #turns = new Turns();
   #isClosed = false;
 
-  private constructor(files: LogFiles, root: string, folders: Set<string>) {
+  private constructor(
+    files: LogFiles,
+    root: string,
+    { folders, onDamaged }: { folders: Set<string>; onDamaged: OnDamagedSchema },
+  ) {
     this.#files = files;
     this.#root = root;
     this.#folders = folders;
+    this.#onDamaged = onDamaged;
   }
 
-  static async open(files: LogFiles, root: string): Promise<FileSchemaStore> {
+  static async open(
+    files: LogFiles,
+    root: string,
+    onDamaged: OnDamagedSchema = () => undefined,
+  ): Promise<FileSchemaStore> {
     await files.makeFolder(root);
     const names = await files.list(root);
     for (const name of names.filter(isGone)) await files.removeFolder(`${root}/${name}`);
-    return new FileSchemaStore(files, root, new Set(names.filter((name) => !isGone(name))));
+    const folders = new Set(names.filter((name) => !isGone(name)));
+    return new FileSchemaStore(files, root, { folders, onDamaged });
   }
 
   get topicCount(): number {
@@ -71,7 +86,9 @@ export class FileSchemaStore implements SchemaStore {
 
   #documentsOf(topic: string): FileDocumentStore {
     const folder = `${this.#root}/${fileNameOf(topic)}`;
-    return new FileDocumentStore(this.#files, { folder, ending: SCHEMA_ENDING });
+    return new FileDocumentStore(this.#files, { folder, ending: SCHEMA_ENDING }, (damage) =>
+      this.#onDamaged(topic, damage),
+    );
   }
 
   #requireOpen(): void {

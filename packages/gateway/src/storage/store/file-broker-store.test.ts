@@ -3,6 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BrokerEvent } from "../../observe/broker-event.ts";
+import { SeededRandom } from "@sluice/core";
+import { openStoreOn } from "../../../test/file-world.ts";
+import { SimulatedDisk } from "../../../test/simulated-disk.ts";
 import { describeBrokerStore } from "../../../test/broker-store-contract.ts";
 import { textsOf } from "../../../test/document-store-contract.ts";
 import { readAll, say, textOf } from "../../../test/topic-log-contract.ts";
@@ -88,6 +91,28 @@ test.each(["damaged", "missing"])(
     await last.close();
   },
 );
+
+test("damaged documents, cursors and schemas are told with their files", async () => {
+  const disk = new SimulatedDisk(new SeededRandom(1));
+  const before = await openStoreOn(disk.mount());
+  await (await before.openTopic("topic")).cursors.save("s", Buffer.from("cursor"));
+  await before.schemas.save("topic", 0, Buffer.from("schema"));
+  await before.documents.save("policies", Buffer.from("none"));
+  const paths = disk.paths().filter((path) => /\.(cursor|schema|document)$/.test(path));
+  expect(paths).toHaveLength(3);
+  for (const path of paths) disk.overwrite(path, Buffer.from("nonsense"));
+  disk.kill();
+  const events: BrokerEvent[] = [];
+  const after = await openStoreOn(disk.mount(), { observe: (event) => events.push(event) });
+  await (await after.openTopic("topic")).cursors.load();
+  await after.schemas.load("topic");
+  await after.documents.load();
+  expect(events).toMatchObject([
+    { kind: "damaged", topic: "topic", error: { spot: { file: paths[2] } } },
+    { kind: "damaged", topic: "topic", error: { spot: { file: paths[1] } } },
+    { kind: "damaged", topic: undefined, error: { spot: { file: paths[0] } } },
+  ]);
+});
 
 test("what happens to a log is told with the name of its topic", async () => {
   const root = newRoot();

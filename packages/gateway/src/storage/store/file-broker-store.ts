@@ -107,10 +107,10 @@ export class FileBrokerStore implements BrokerStore {
     this.#nameless = found.nameless;
     this.#partitionCounts = found.partitionCounts;
     this.schemas = found.schemas;
-    this.documents = new FileDocumentStore(world.files, {
-      folder: documentsFolder(root),
-      ending: DOCUMENT_ENDING,
-    });
+    const documents = { folder: documentsFolder(root), ending: DOCUMENT_ENDING };
+    this.documents = new FileDocumentStore(world.files, documents, (error) =>
+      observe({ kind: "damaged", topic: undefined, error }),
+    );
   }
 
   /** Takes the folder, which is made if it is missing. Rejects if another process has it. */
@@ -135,7 +135,9 @@ export class FileBrokerStore implements BrokerStore {
     try {
       const { topics, nameless } = await findTopics(files, root, observe);
       const partitionCounts = await findPartitionCounts(files, root);
-      const schemas = await FileSchemaStore.open(files, schemasFolder(root));
+      const schemas = await FileSchemaStore.open(files, schemasFolder(root), (topic, error) =>
+        observe({ kind: "damaged", topic, error }),
+      );
       const found = { topics, nameless, partitionCounts, schemas };
       return new FileBrokerStore(world, { root, lock, logOptions, observe }, found);
     } catch (error) {
@@ -213,10 +215,10 @@ export class FileBrokerStore implements BrokerStore {
     const log = await FileTopicLog.open(this.#world, folder, this.#logOptions, (event) =>
       this.#observe({ ...event, topic: name }),
     );
-    const cursors = new FileDocumentStore(this.#world.files, {
-      folder: cursorsFolder(folder),
-      ending: CURSOR_ENDING,
-    });
+    const place = { folder: cursorsFolder(folder), ending: CURSOR_ENDING };
+    const cursors = new FileDocumentStore(this.#world.files, place, (error) =>
+      this.#observe({ kind: "damaged", topic: name, error }),
+    );
     const close = async (): Promise<void> => {
       try {
         await cursors.close();
