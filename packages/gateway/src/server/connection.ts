@@ -209,7 +209,12 @@ export class Connection implements Wire, Worker, Sleeper {
   #onData(chunk: Buffer): void {
     if (this.#destroyAtMs !== undefined) return;
     this.#decoder.push(chunk);
-    this.#world.workTurns.run(this);
+    const { workTurns } = this.#world;
+    workTurns.run(this);
+    if (!workTurns.isQueued(this)) return;
+    // Its turn comes later; until then nothing more is read.
+    this.#countPartial();
+    this.#updateReading(true);
   }
 
   #onTaken(): void {

@@ -175,7 +175,7 @@ test("large frames in pieces wait for each other, so that half frames do not fil
   }
   await until(() => server.stats().pausedConnections === 7);
   for (let turn = 0; turn < 100; turn++) await nextTurn();
-  // One is admitted to half of the budget; of each other one read of the socket is held.
+  // One is admitted to a quarter of the budget; of each other one read of the socket is held.
   expect(server.stats().memoryBytes).toBeLessThan(1.6 * MIB + 7 * 0.14 * MIB + 0.2 * MIB);
   for (const client of clients) client.socket.write(frame.subarray(-1));
   for (let stored = 0; stored < clients.length; stored++) {
