@@ -14,4 +14,3 @@ export type { Handler, Method, Route, RouteAccess } from "./admin/http/router.ts
 export { EventFeed } from "./observe/event-feed.ts";
 export type { EventListener, TimedEvent } from "./observe/event-feed.ts";
 export { describeEvent, eventJson } from "./observe/describe-event.ts";
-export type { BrokerEvent, BrokerObserver } from "./observe/broker-event.ts";

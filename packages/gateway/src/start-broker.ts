@@ -12,7 +12,11 @@ import { Permissions } from "./auth/permissions.ts";
 import type { RoleOptions } from "./auth/permissions.ts";
 import { createTokenAuthenticator } from "./auth/token-authenticator.ts";
 import type { TokenAuthenticator, TokenAuthenticatorOptions } from "./auth/token-authenticator.ts";
-import type { AdministeredBroker } from "./admin/administered-broker.ts";
+import type {
+  AdministeredBroker,
+  AdministrableBroker,
+  BrokerStats,
+} from "./admin/administered-broker.ts";
 import { CLUSTER } from "./admin/cluster.ts";
 import { Broker } from "./broker/broker.ts";
 import { PolicyBook } from "./policy/policy-book.ts";
@@ -31,14 +35,12 @@ import { reachableHost } from "./server/reachable-host.ts";
 import type { ListenAddress } from "./server/listen-address.ts";
 import type { TlsFiles } from "./server/listener.ts";
 import { Server } from "./server/server.ts";
-import type { ServerStats } from "./server/server.ts";
 import type { SessionFacts } from "./session/session-context.ts";
 import { sessionLimits } from "./session/limits.ts";
 import type { SessionLimits } from "./session/limits.ts";
 import type { BrokerStore } from "./storage/store/broker-store.ts";
 import { FileBrokerStore } from "./storage/store/file-broker-store.ts";
 import { MemoryBrokerStore } from "./storage/store/memory-broker-store.ts";
-import type { TopicStats } from "./topic/topic-stats.ts";
 
 /** How clients prove who they are: by tokens that are signed with this key. */
 export type TokenOptions = Omit<TokenAuthenticatorOptions, "wallClock">;
@@ -86,21 +88,10 @@ export interface BrokerWorld {
   readonly nextTurn: () => Promise<void>;
 }
 
-export interface BrokerStats extends ServerStats {
-  readonly topics: readonly TopicStats[];
-}
-
-export interface RunningBroker {
+export interface RunningBroker extends AdministrableBroker {
   /** What clients are given, without TLS if there is a choice. */
   readonly url: string;
   readonly port: number;
-  /** All of them. */
-  readonly urls: readonly string[];
-  /** For `startAdmin`. */
-  readonly administered: AdministeredBroker;
-  /** Why it serves no clients; undefined while it does. */
-  notReady(): string | undefined;
-  stats(): BrokerStats;
   /** Stores what was read, tells all clients, and ends. */
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { systemTimer, systemWallClock } from "@sluice/core/system";
 import { EventFeed } from "../observe/event-feed.ts";
 import { isLoopback } from "../server/listen-address.ts";
 import { reachableHost } from "../server/reachable-host.ts";
-import type { RunningBroker } from "../start-broker.ts";
+import type { AdministrableBroker } from "./administered-broker.ts";
 import { CLUSTER } from "./cluster.ts";
 import { Guard } from "./http/guard.ts";
 import { httpUrl, parseHttpAddress } from "./http/http-address.ts";
@@ -23,7 +23,7 @@ export interface StartAdminOptions {
   readonly listen?: string;
   /** The host that tools and clients are sent to, if it is not the one to listen on. */
   readonly advertisedHost?: string;
-  readonly broker: RunningBroker;
+  readonly broker: AdministrableBroker;
   /** A bearer token that may do everything, beside those of the broker's roles. */
   readonly token?: string;
   /** The events of the broker; without it `/api/events` has none. */

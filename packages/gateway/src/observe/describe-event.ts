@@ -1,4 +1,3 @@
-import { formatPosition } from "../storage/position.ts";
 import type { BrokerEvent } from "./broker-event.ts";
 
 /** One sentence about an event, for people. It has no control characters, whatever a client sent. */
@@ -27,7 +26,7 @@ function sentence(event: BrokerEvent): string {
     case "healed":
       return `${event.topic} stores again`;
     case "cursor-reset":
-      return `subscription ${event.subscription} of ${event.topic} continues at ${formatPosition(event.position)}: ${RESET_REASONS[event.reason]}`;
+      return `subscription ${event.subscription} of ${event.topic} continues at ${event.position.ledgerId}:${event.position.entryId}: ${RESET_REASONS[event.reason]}`;
     case "topic-stopped":
       return `${event.topic} has stopped: ${event.error.message}`;
     case "memory-full":

@@ -1,11 +1,9 @@
 import { inspectData } from "@sluice/gateway";
+import type { DataReport, TopicReport } from "@sluice/gateway";
 import { Command } from "commander";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
 import { orFail } from "./serve.ts";
-
-type DataReport = Awaited<ReturnType<typeof inspectData>>;
-type TopicReport = DataReport["topics"][number];
 
 const EXAMPLES = `
 Examples:

@@ -1,7 +1,8 @@
 import type { Timer } from "@sluice/core";
 import { formatWallTime } from "@sluice/core/system";
 import { describeEvent, eventJson } from "@sluice/gateway/admin";
-import type { BrokerEvent, TimedEvent } from "@sluice/gateway/admin";
+import type { BrokerEvent } from "@sluice/gateway";
+import type { TimedEvent } from "@sluice/gateway/admin";
 
 type Kind = BrokerEvent["kind"];
 

@@ -1,4 +1,4 @@
-import type { BrokerStats } from "../../start-broker.ts";
+import type { BrokerStats } from "../administered-broker.ts";
 import type { SubscriptionStats, TopicStats } from "../../topic/topic-stats.ts";
 import { PrometheusText } from "./prometheus-text.ts";
 

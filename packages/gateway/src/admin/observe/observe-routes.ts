@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "@sluice/core";
 import type { EventFeed } from "../../observe/event-feed.ts";
-import type { BrokerStats } from "../../start-broker.ts";
+import type { BrokerStats } from "../administered-broker.ts";
 import type { TopicStats } from "../../topic/topic-stats.ts";
 import { json } from "../http/answer.ts";
 import type { Answer } from "../http/answer.ts";

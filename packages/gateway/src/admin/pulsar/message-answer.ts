@@ -86,7 +86,6 @@ function metadataHeaders(metadata: MessageMetadata): Headers {
       metadata.compression === undefined ? undefined : compressionName(metadata.compression),
     "X-Pulsar-uncompressed-size": metadata.uncompressedSize?.toString(),
     "X-Pulsar-null-value": metadata.nullValue?.toString(),
-    "X-Pulsar-replicated-from": ascii(metadata.replicatedFrom),
     "X-Pulsar-chunk-id": metadata.chunkId?.toString(),
     "X-Pulsar-num-chunks-from-msg": metadata.numChunksFromMsg?.toString(),
     "X-Pulsar-total-chunk-msg-size": metadata.totalChunkMsgSize?.toString(),

@@ -18,6 +18,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   exclusive: "Exclusive",
   shared: "Shared",
   failover: "Failover",
+  "key-shared": "Key_Shared",
 };
 
 const ACCESS_MODE_NAMES: Readonly<Record<string, string>> = {
