@@ -1,5 +1,11 @@
 /** Habits of real clients that the protocol alone does not tell, each as it was met. */
-import { BatchWriter, encodeEntry, INITIAL_POSITION, SUB_TYPE } from "@sluice/pulsar/wire";
+import {
+  BatchWriter,
+  encodeEntry,
+  INITIAL_POSITION,
+  SERVER_ERROR,
+  SUB_TYPE,
+} from "@sluice/pulsar/wire";
 import { expect, onTestFinished, test } from "vitest";
 import { startBroker } from "../src/start-broker.ts";
 import { RawClient } from "./raw-client.ts";
@@ -104,4 +110,39 @@ test("Go's and Java's clients read figures from the answer to CONSUMER_STATS", a
   });
   client.send("consumerStats", { consumerId: 9n, requestId: 4n });
   await client.next("error");
+});
+
+test("sticky consumers of a Key_Shared subscription name ranges of hashes, each its own", async () => {
+  const client = await connected();
+  const subscribe = (id: bigint, start: number, end: number): void =>
+    client.send("subscribe", {
+      topic: TOPIC,
+      subscription: "keys",
+      subType: SUB_TYPE.keyShared,
+      consumerId: id,
+      requestId: id,
+      consumerName: `consumer-${id}`,
+      keySharedMeta: { keySharedMode: 1, hashRanges: [{ start, end }] },
+    });
+  subscribe(1n, 0, 32_767);
+  await client.next("success");
+  subscribe(2n, 32_768, 65_535);
+  await client.next("success");
+  subscribe(3n, 32_000, 33_000);
+  expect((await client.next("error")).error).toBe(SERVER_ERROR.ConsumerAssignError);
+  for (const consumerId of [1n, 2n]) client.send("flow", { consumerId, messagePermits: 100 });
+  client.send("producer", { topic: TOPIC, producerId: 1n, requestId: 9n });
+  await client.next("producerSuccess");
+  const consumersOf = new Map<string, Set<bigint>>();
+  for (let number = 0; number < 20; number++) {
+    const partitionKey = `key-${number % 10}`;
+    const metadata = { producerName: "p", sequenceId: BigInt(number), publishTime: 1n };
+    const entry = encodeEntry({ ...metadata, partitionKey }, Buffer.from("x"));
+    client.send("send", { producerId: 1n, sequenceId: BigInt(number) }, entry);
+    const { consumerId } = await client.next("message");
+    consumersOf.set(partitionKey, (consumersOf.get(partitionKey) ?? new Set()).add(consumerId));
+  }
+  const consumers = [...consumersOf.values()];
+  expect(consumers.every(({ size }) => size === 1)).toBe(true);
+  expect(new Set(consumers.flatMap((each) => [...each]))).toEqual(new Set([1n, 2n]));
 });

@@ -36,6 +36,7 @@ export type { Entry } from "./wire/entry.ts";
 export { BatchWriter, splitBatch } from "./wire/batch.ts";
 export type { BatchedMessage } from "./wire/batch.ts";
 export { crc32c } from "./wire/crc32c.ts";
+export { murmur3 } from "./client/message/key-hash.ts";
 
 // Payloads as they were before their producer compressed them.
 export { compressionOfWire } from "./compression/compression.ts";

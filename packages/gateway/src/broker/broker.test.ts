@@ -218,12 +218,11 @@ test("a subscription is removed by its only consumer", async () => {
 
 test("what is not supported, or contradicts what is there, is refused", async () => {
   const scene = new BrokerScene(undefined, {
-    limits: { subscriptionsPerTopicMax: 1, topicsMax: 2 },
+    limits: { subscriptionsPerTopicMax: 1, topicsMax: 3 },
   });
   await scene.consumer("t");
-  await expect(scene.consumer("t", { type: "key-shared" })).rejects.toMatchObject({
-    error: "NotAllowedError",
-  });
+  const live = scene.consumer("non-persistent://public/default/t", { type: "key-shared" });
+  await expect(live).rejects.toMatchObject({ error: "NotAllowedError" });
   await expect(scene.consumer("t", { isDurable: false })).rejects.toThrow("durability");
   await expect(scene.consumer("t", { subscription: "x" })).rejects.toThrow("too many");
   await expect(scene.consumer("u", { mayCreateTopic: false })).rejects.toMatchObject({

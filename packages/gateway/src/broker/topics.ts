@@ -183,9 +183,12 @@ export class Topics {
     }
   }
 
-  async #unloadIdle({ name }: OpenTopic): Promise<void> {
+  /** Without a turn between the question and the close: a client that has just come is not sent away. */
+  async #unloadIdle({ name, topic }: OpenTopic): Promise<void> {
+    if (topic.isUsed || this.#opening.has(name.full)) return;
     try {
-      await this.unload(name);
+      await this.#close(name.full, unloaded(name.full));
+      if (!name.isPersistent) this.index.remove(name);
     } catch (error) {
       this.#surroundings.observe({ kind: "error", error });
     }
@@ -193,7 +196,8 @@ export class Topics {
 
   /** Closes a topic if it is open. */
   async #close(full: string, why: RefusalError): Promise<void> {
-    await this.#closing.get(full);
+    const underWay = this.#closing.get(full);
+    if (underWay !== undefined) await underWay;
     const open = this.#open.get(full);
     if (open === undefined) return;
     const closed = open.topic.close(why).finally(() => {

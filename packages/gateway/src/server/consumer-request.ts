@@ -9,7 +9,11 @@ const SUBSCRIPTION_TYPES: ReadonlyMap<number, ConsumerRequest["type"]> = new Map
   [SUB_TYPE.exclusive, "exclusive"],
   [SUB_TYPE.shared, "shared"],
   [SUB_TYPE.failover, "failover"],
+  [SUB_TYPE.keyShared, "key-shared"],
 ]);
+
+/** KeySharedMode: the broker shares the keys among consumers, or each names its hash ranges. */
+const STICKY = 1;
 
 type WithoutCallbacks = Omit<ConsumerRequest, "deliver" | "onActiveChange" | "onClosed">;
 
@@ -27,8 +31,13 @@ export function consumerRequestOf(
     priorityLevel,
     isDurable: request.durable ?? true,
     start: startOf(request, wallClock),
+    keyRanges: keyRangesOf(request),
     mayCreateTopic: request.forceTopicCreation ?? true,
   };
+}
+
+function keyRangesOf({ keySharedMeta }: CommandBodies["subscribe"]): ConsumerRequest["keyRanges"] {
+  return keySharedMeta?.keySharedMode === STICKY ? (keySharedMeta.hashRanges ?? []) : undefined;
 }
 
 function startOf(request: CommandBodies["subscribe"], wallClock: Clock): SeekPoint {

@@ -36,7 +36,6 @@ describe("a consumer", () => {
   });
 
   test.each([
-    ["Key_Shared", { subType: 3 }],
     ["readCompacted", { readCompacted: true }],
     ["replicateSubscriptionState", { replicateSubscriptionState: true }],
   ])("that wants %s is refused by that name", (name, options) => {

@@ -225,8 +225,6 @@ export class Consumers {
 
 /** What SUBSCRIBE may ask for and this broker does not do, with the way out. */
 function unsupported(request: CommandBodies["subscribe"]): string | undefined {
-  if (request.subType === SUB_TYPE.keyShared)
-    return "Key_Shared subscriptions are not supported; use Failover on a partitioned topic for order per key, or Shared";
   if (request.readCompacted === true)
     return "readCompacted is not supported, because topics are not compacted; read without it";
   if (request.replicateSubscriptionState === true)

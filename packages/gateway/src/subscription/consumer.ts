@@ -1,3 +1,5 @@
+import type { KeyRange } from "./key-assignment.ts";
+
 /** Permits beyond this add nothing: no client can hold so many messages. */
 const PERMITS_MAX = 2 ** 31 - 1;
 
@@ -7,6 +9,8 @@ export interface ConsumerOptions {
   readonly priorityLevel: number;
   /** Messages it may have that are not acknowledged; only shared subscriptions count them. */
   readonly unackedMax: number;
+  /** Hashes of keys that a sticky consumer of a Key_Shared subscription wants. */
+  readonly keyRanges?: readonly KeyRange[] | undefined;
 }
 
 /** One consumer as its subscription sees it: what it may still be given. */
@@ -14,11 +18,13 @@ export class Consumer {
   readonly name: string;
   readonly priorityLevel: number;
   readonly unackedMax: number;
+  readonly keyRanges: readonly KeyRange[] | undefined;
   #permits = 0;
   #unacked = 0;
   #isPaused = false;
 
-  constructor({ name, priorityLevel, unackedMax }: ConsumerOptions) {
+  constructor({ name, priorityLevel, unackedMax, keyRanges }: ConsumerOptions) {
+    this.keyRanges = keyRanges;
     this.name = name;
     this.priorityLevel = priorityLevel;
     this.unackedMax = unackedMax;

@@ -4,6 +4,8 @@ import type { Position } from "../storage/position.ts";
 interface Delayed {
   readonly position: Position;
   readonly deliverAtMs: number;
+  /** Of a Key_Shared subscription. */
+  readonly keyHash?: number;
 }
 
 /**
@@ -37,7 +39,7 @@ export class DelayedEntries {
   }
 
   /** Takes out one entry whose time has come. */
-  takeDue(nowMs: number): Position | undefined {
+  takeDue(nowMs: number): Delayed | undefined {
     const first = this.#heap[0];
     if (first === undefined || first.deliverAtMs > nowMs) return undefined;
     const last = this.#heap.pop();
@@ -45,7 +47,7 @@ export class DelayedEntries {
       this.#heap[0] = last;
       this.#sink();
     }
-    return first.position;
+    return first;
   }
 
   /** Forgets entries that are acknowledged; proportional to all that are kept. */

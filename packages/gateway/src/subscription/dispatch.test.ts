@@ -22,6 +22,7 @@ async function stage(
     bounds: { countMax: 1000, bytesMax: 100_000 },
     unackedMax: 1000,
     consumersMax: 10,
+    keys: { hashOfEntry: () => 0, hashOfText: () => 0 },
     delays: { deliverAtMsOf: () => undefined, wallClock: { now: () => 0 }, countMax: 1 },
     partition,
   });

@@ -8,6 +8,8 @@ export interface Held {
   readonly consumer: Consumer;
   readonly messageCount: number;
   readonly redeliveryCount: number;
+  /** Of a Key_Shared subscription. */
+  readonly keyHash?: number;
 }
 
 /** All entries that consumers have. By ledger, so that a position is found without making a key. */

@@ -200,8 +200,9 @@ export class SharedDispatcher implements Dispatcher {
     if (this.#delayed.length === 0) return;
     const nowMs = this.#options.delays.wallClock.now();
     for (;;) {
-      const position = this.#delayed.takeDue(nowMs);
-      if (position === undefined) return;
+      const due = this.#delayed.takeDue(nowMs);
+      if (due === undefined) return;
+      const { position } = due;
       if (!this.#cursor.isAcked(position)) this.#replay.add({ position, redeliveryCount: 0 });
     }
   }

@@ -254,6 +254,7 @@ class Course {
       unackedMax: ALL_UNACKED_MAX,
       consumersMax: 100,
       delays: NO_DELAYS,
+      keys: { hashOfEntry: () => 0, hashOfText: () => 0 },
       partition: undefined,
     });
   }

@@ -5,15 +5,17 @@ import type { Consumer } from "./consumer.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Ack } from "./delivery.ts";
 import type { ActiveChange, Dispatch, Dispatcher, ReadRequest } from "./dispatcher.ts";
+import { KeySharedDispatcher } from "./key-shared-dispatcher.ts";
+import type { KeyHashes } from "./key-shared-dispatcher.ts";
 import { SharedDispatcher } from "./shared-dispatcher.ts";
 import type { DelayOptions } from "./shared-dispatcher.ts";
 import { SingleActiveDispatcher } from "./single-active-dispatcher.ts";
 
 /**
- * Who gets the entries of a subscription: its only consumer; all in turn; or the first by priority,
- * and the next one when that leaves.
+ * Who gets the entries of a subscription: its only consumer; all in turn; the first by priority, and
+ * the next one when that leaves; or all, each the entries of its keys.
  */
-export type SubscriptionType = "exclusive" | "shared" | "failover";
+export type SubscriptionType = "exclusive" | "shared" | "failover" | "key-shared";
 
 export interface SubscriptionOptions {
   /** What is read at once, and so all that is held of entries that were not delivered. */
@@ -22,6 +24,7 @@ export interface SubscriptionOptions {
   readonly unackedMax: number;
   readonly consumersMax: number;
   readonly delays: DelayOptions;
+  readonly keys: KeyHashes;
   /** Of a partitioned topic. */
   readonly partition: number | undefined;
 }
@@ -96,7 +99,7 @@ export class Subscription {
   }
 
   acknowledgeUpTo(ack: Ack): void {
-    if (this.#type === "shared")
+    if (this.#type === "shared" || this.#type === "key-shared")
       throw new RefusalError("NotAllowedError", "a shared subscription is acknowledged one by one");
     this.cursor.acknowledgeUpTo(ack);
   }
@@ -142,6 +145,7 @@ export class Subscription {
 
   #createDispatcher(): Dispatcher {
     if (this.#type === "shared") return new SharedDispatcher(this.cursor, this.#options);
+    if (this.#type === "key-shared") return new KeySharedDispatcher(this.cursor, this.#options);
     return new SingleActiveDispatcher(this.cursor, this.#options);
   }
 }

@@ -10,18 +10,26 @@ export type ConsumerListener = Pick<
   "deliver" | "onActiveChange" | "onClosed" | "onReachedEnd" | "client"
 >;
 
+interface ConnectedOptions {
+  readonly nowMs: number;
+  readonly all: Traffic;
+}
+
 /** One consumer of a subscription with its listener and its figures. */
 export class ConnectedConsumer {
   readonly consumer: Consumer;
   readonly listener: ConsumerListener;
   readonly out: Traffic;
+  readonly #all: Traffic;
   readonly #connectedAtMs: number;
   #entries = 0;
   #redeliveredMessages = 0;
   #isBlocked = false;
   #hasReachedEnd = false;
 
-  constructor(consumer: Consumer, listener: ConsumerListener, nowMs: number) {
+  /** `all`: what the consumers of the subscription get together. */
+  constructor(consumer: Consumer, listener: ConsumerListener, { nowMs, all }: ConnectedOptions) {
+    this.#all = all;
     this.consumer = consumer;
     this.listener = listener;
     this.#connectedAtMs = nowMs;
@@ -37,6 +45,7 @@ export class ConnectedConsumer {
       if (delivery.redeliveryCount > 0) this.#redeliveredMessages += delivery.messageCount;
     }
     this.out.add(messages, bytes);
+    this.#all.add(messages, bytes);
     this.#entries += deliveries.length;
     this.listener.deliver(deliveries);
   }

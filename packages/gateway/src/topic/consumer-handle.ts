@@ -1,5 +1,6 @@
 import type { RefusalError } from "../refusal/refusal-error.ts";
 import type { Ack, Delivery } from "../subscription/delivery.ts";
+import type { KeyRange } from "../subscription/key-assignment.ts";
 import type { SubscriptionType } from "../subscription/subscription.ts";
 import type { Position } from "../storage/position.ts";
 import type { StoredEntry } from "../storage/log/topic-log.ts";
@@ -20,7 +21,9 @@ export type SeekPoint =
 export interface ConsumerRequest {
   readonly topic: string;
   readonly subscription: string;
-  readonly type: SubscriptionType | "key-shared";
+  readonly type: SubscriptionType;
+  /** Key_Shared in sticky mode: the hashes of keys, 0 to 65,535, that this consumer gets. */
+  readonly keyRanges?: readonly KeyRange[] | undefined;
   /** Made up by the broker if absent. */
   readonly consumerName?: string | undefined;
   /** Lower goes first. */

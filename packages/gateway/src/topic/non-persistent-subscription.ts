@@ -59,7 +59,10 @@ export class NonPersistentSubscription {
     this.#turns.add(consumer);
     this.#choose();
     // After the others have been told: its handle says how it is.
-    const connected = new ConnectedConsumer(consumer, listener, this.#options.wallNow());
+    const connected = new ConnectedConsumer(consumer, listener, {
+      nowMs: this.#options.wallNow(),
+      all: this.#out,
+    });
     this.#connected.set(consumer, connected);
   }
 
@@ -84,7 +87,6 @@ export class NonPersistentSubscription {
     const pending = this.#pending.get(consumer);
     if (pending === undefined) this.#pending.set(consumer, [delivery]);
     else pending.push(delivery);
-    this.#out.add(delivery.messageCount, delivery.bytes.length);
     return true;
   }
 

@@ -104,7 +104,10 @@ export class NonPersistentTopic implements Topic {
     if (this.#ended !== undefined) throw this.#ended;
     const { type, subscription: name, priorityLevel } = request;
     if (type === "key-shared")
-      throw new RefusalError("NotAllowedError", "Key_Shared subscriptions are not supported");
+      throw new RefusalError(
+        "NotAllowedError",
+        "a non-persistent topic has no Key_Shared subscriptions",
+      );
     requireClientName("NotAllowedError", "a subscription's name", name);
     const { names, settings, wallClock } = this.#surroundings;
     const wallNow = (): number => wallClock.now();

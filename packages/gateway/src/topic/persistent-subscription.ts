@@ -60,6 +60,7 @@ export class PersistentSubscription implements IdleReadAhead {
   readonly #options: PersistentSubscriptionOptions;
   readonly #connected = new Map<Consumer, ConnectedConsumer>();
   #chargedBytes = 0;
+  #isIdle = false;
   #alarm: Alarm | undefined;
   #isRunning = false;
   #isTerminated = false;
@@ -88,7 +89,10 @@ export class PersistentSubscription implements IdleReadAhead {
   join(consumer: Consumer, type: SubscriptionType, listener: ConsumerListener): void {
     // The new consumer is not told whether it is active: its handle says so.
     this.#tell(this.state.join(consumer, type));
-    const connected = new ConnectedConsumer(consumer, listener, this.#options.wallNow());
+    const connected = new ConnectedConsumer(consumer, listener, {
+      nowMs: this.#options.wallNow(),
+      all: this.out,
+    });
     this.#connected.set(consumer, connected);
     // A terminated topic may have nothing left for it.
     if (this.#isTerminated) this.wake();
@@ -166,7 +170,7 @@ export class PersistentSubscription implements IdleReadAhead {
   wake(): void {
     if (this.#isRunning || this.#connected.size === 0) return;
     this.#isRunning = true;
-    this.#options.memory.onBusy(this);
+    this.#setIdle(false);
     this.#run().catch((error: unknown) => {
       this.#onRan();
       // The next call of `wake` reads again.
@@ -204,7 +208,7 @@ export class PersistentSubscription implements IdleReadAhead {
       backlogEntries,
       backlogBytes: backlogEntries === 0 ? 0 : this.#log.sizeBytesFrom(cursor.ackedBefore),
       delayedEntries,
-      activeConsumer: type === "shared" ? undefined : active?.name,
+      activeConsumer: type.endsWith("shared") ? undefined : active?.name,
       out: this.out.stats,
     };
   }
@@ -255,14 +259,22 @@ export class PersistentSubscription implements IdleReadAhead {
   #onRan(): void {
     this.#isRunning = false;
     this.#charge();
-    if (this.#chargedBytes > 0) this.#options.memory.onIdle(this);
+    this.#setIdle(this.#chargedBytes > 0);
   }
 
   #charge(): void {
     const { heldBytes } = this.state;
+    if (heldBytes === this.#chargedBytes) return;
     this.#options.memory.add(heldBytes - this.#chargedBytes);
     this.#chargedBytes = heldBytes;
-    if (heldBytes === 0) this.#options.memory.onBusy(this);
+    if (heldBytes === 0) this.#setIdle(false);
+  }
+
+  #setIdle(isIdle: boolean): void {
+    if (this.#isIdle === isIdle) return;
+    this.#isIdle = isIdle;
+    if (isIdle) this.#options.memory.onIdle(this);
+    else this.#options.memory.onBusy(this);
   }
 
   #setAlarm(dueMs: number | undefined): void {
@@ -295,14 +307,7 @@ export class PersistentSubscription implements IdleReadAhead {
         connected.deliver(deliveries);
         if (connected.hasJustBlocked()) this.#options.onConsumerBlocked(consumer);
       }
-      for (const { deliveries } of dispatches) this.#count(deliveries);
     }
-  }
-
-  #count(
-    deliveries: readonly { readonly messageCount: number; readonly bytes: Uint8Array }[],
-  ): void {
-    for (const { messageCount, bytes } of deliveries) this.out.add(messageCount, bytes.length);
   }
 
   #tellEnd(): void {

@@ -10,6 +10,7 @@ import type { SubscriptionType } from "../subscription/subscription.ts";
 import { deliverAtMsOf } from "./deliver-at.ts";
 import type { ConsumerHandle, ConsumerRequest, SeekPoint } from "./consumer-handle.ts";
 import type { CursorKeeper } from "./cursor-keeper.ts";
+import { keyHashes } from "./key-hash.ts";
 import { PersistentConsumer } from "./persistent-consumer.ts";
 import { PersistentSubscription } from "./persistent-subscription.ts";
 import { orRefusal } from "./refusal.ts";
@@ -84,12 +85,7 @@ export class TopicSubscriptions {
   }
 
   subscribe(request: ConsumerRequest): Promise<ConsumerHandle> {
-    const { type } = request;
-    if (type === "key-shared")
-      return Promise.reject(
-        new RefusalError("NotAllowedError", "Key_Shared subscriptions are not supported"),
-      );
-    return this.#inTurn(() => this.#subscribe(request, type));
+    return this.#inTurn(() => this.#subscribe(request));
   }
 
   /** Makes a durable subscription that begins at the end, unless it is there. */
@@ -251,7 +247,8 @@ export class TopicSubscriptions {
     });
   }
 
-  async #subscribe(request: ConsumerRequest, type: SubscriptionType): Promise<ConsumerHandle> {
+  async #subscribe(request: ConsumerRequest): Promise<ConsumerHandle> {
+    const { type } = request;
     const subscription =
       this.#byName.get(request.subscription) ?? (await this.#create(request, type));
     if (subscription.isDurable !== request.isDurable)
@@ -263,6 +260,7 @@ export class TopicSubscriptions {
       name: request.consumerName ?? names.next(),
       priorityLevel: request.priorityLevel,
       unackedMax: settings.limits.unackedPerConsumerMax,
+      keyRanges: request.keyRanges,
     });
     subscription.join(consumer, type, request);
     return new PersistentConsumer(this, subscription, consumer);
@@ -294,6 +292,7 @@ export class TopicSubscriptions {
       bounds: { countMax: limits.readEntriesMax, bytesMax: limits.readBytesMax },
       unackedMax: limits.unackedPerSubscriptionMax,
       consumersMax: limits.consumersPerSubscriptionMax,
+      keys: keyHashes,
       delays: { deliverAtMsOf, wallClock, countMax: limits.delayedPerSubscriptionMax },
       partition: topic.partition?.index,
     });

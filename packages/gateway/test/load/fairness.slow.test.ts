@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { RawClient } from "../raw-client.ts";
 import { attack, startBrokerProcess } from "./processes.ts";
 
-const PINGS = 300;
+const PINGS = 200;
 
 interface PingTimes {
   readonly p99Ms: number;
@@ -29,6 +29,9 @@ async function pingTimes(port: number): Promise<PingTimes> {
 
 const GOAL = { p99Ms: 20, maxMs: 50 };
 
+/** The slowest PING without an attack on a machine that does nothing else. */
+const QUIET_MS = 5;
+
 test.each([
   ["getTopics", 5],
   ["schemas", 5],
@@ -40,24 +43,22 @@ test.each([
   async (name, clients) => {
     const broker = await startBrokerProcess({ broker: { limits: { topicsMax: 10_100 } } });
     await attack("topics", broker.port, 10_000);
-    // What the machine itself costs: the same process, as busy as it is, without the attack.
     const before = await pingTimes(broker.port);
     const stop = await attack(name, broker.port, clients);
+    await broker.loop();
     const during = await pingTimes(broker.port);
+    const { faults, ...loopCpu } = await broker.loop();
     stop();
-    const after = await pingTimes(broker.port);
-    const { faults } = await broker.report();
     process.stdout.write(
-      `${name}: p99 ${during.p99Ms.toFixed(1)}, max ${during.maxMs.toFixed(1)} ms; without ${before.p99Ms.toFixed(1)} and ${after.p99Ms.toFixed(1)}, max ${before.maxMs.toFixed(1)} and ${after.maxMs.toFixed(1)}\n`,
+      `${name}: loop p99 ${loopCpu.p99Ms.toFixed(1)}, max ${loopCpu.maxMs.toFixed(1)} ms of CPU; PING p99 ${during.p99Ms.toFixed(1)}, max ${during.maxMs.toFixed(1)} ms, without the attack ${before.p99Ms.toFixed(1)} and ${before.maxMs.toFixed(1)}\n`,
     );
     expect(faults).toEqual([]);
-    // Three processes share the machine with others: its own delays are added to the goal.
-    const own = {
-      p99Ms: Math.max(before.p99Ms, after.p99Ms),
-      maxMs: Math.max(before.maxMs, after.maxMs),
-    };
-    expect(during.p99Ms).toBeLessThan(GOAL.p99Ms + 2 * own.p99Ms);
-    expect(during.maxMs).toBeLessThan(GOAL.maxMs + 2 * own.maxMs);
+    expect(loopCpu.p99Ms).toBeLessThan(GOAL.p99Ms);
+    expect(loopCpu.maxMs).toBeLessThan(GOAL.maxMs);
+    // On a machine that is busy with other things, times of the clock say nothing about the broker.
+    if (before.maxMs > QUIET_MS) return;
+    expect(during.p99Ms).toBeLessThan(GOAL.p99Ms);
+    expect(during.maxMs).toBeLessThan(GOAL.maxMs);
   },
   120_000,
 );

@@ -15,9 +15,17 @@ export interface BrokerReport {
   readonly reasons: Readonly<Record<string, number>>;
 }
 
+/** CPU time of turns of the event loop since it was last asked: a busy machine does not change it. */
+export interface LoopReport {
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  readonly faults: readonly string[];
+}
+
 export interface BrokerProcess {
   readonly port: number;
   /** `collect`: after a garbage collection. */
+  loop(): Promise<LoopReport>;
   report(options?: { readonly collect: boolean }): Promise<BrokerReport>;
 }
 
@@ -29,6 +37,11 @@ export async function startBrokerProcess(
   const { ready: port } = await nextMessage<{ readonly ready: number }>(child);
   return {
     port,
+    loop: () => {
+      const answer = nextMessage<LoopReport>(child);
+      child.send({ ask: "loop" });
+      return answer;
+    },
     report: ({ collect } = { collect: false }) => {
       const answer = nextMessage<BrokerReport>(child);
       child.send({ collect });

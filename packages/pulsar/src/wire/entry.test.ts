@@ -6,6 +6,7 @@ import { MESSAGE_METADATA, SINGLE_MESSAGE_METADATA } from "./definition/metadata
 import {
   decodeBrokerEntryMetadata,
   decodeMetadata,
+  deliverAtMsOf,
   encodeBrokerEntryHead,
   encodeEntry,
   isIntact,
@@ -27,6 +28,21 @@ test("an entry comes back as it was, with and without what a broker puts before 
         expect(isIntact(entry)).toBe(true);
         expect(decodeBrokerEntryMetadata(entry)?.index).toBe(head.length > 0 ? 7n : undefined);
       }
+    }),
+  );
+});
+
+test("the delivery time is found as decoding finds it, or the entry is found too short", () => {
+  fc.assert(
+    fc.property(arbitraryMessage(MESSAGE_METADATA), fc.nat(), (metadata, cut) => {
+      const expected = metadata.deliverAtTime;
+      const bytes = encodeEntry(metadata, Buffer.from("x"));
+      for (const head of [Buffer.alloc(0), encodeBrokerEntryHead({ index: 7n })])
+        expect(deliverAtMsOf(Buffer.concat([head, bytes]))).toBe(
+          expected === undefined ? undefined : Number(expected),
+        );
+      const metadataEnd = bytes.length - 1;
+      expect(() => deliverAtMsOf(bytes.subarray(0, cut % metadataEnd))).toThrow(ProtocolError);
     }),
   );
 });

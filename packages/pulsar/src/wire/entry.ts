@@ -2,7 +2,7 @@ import { crc32c } from "./crc32c.ts";
 import { BROKER_ENTRY_METADATA, MESSAGE_METADATA } from "./definition/metadata.ts";
 import type { BrokerEntryMetadata, MessageMetadata } from "./definition/metadata.ts";
 import { ProtocolError } from "./protocol-error.ts";
-import { ProtoReader } from "./proto-reader.ts";
+import { ProtoReader, WIRE_TYPE } from "./proto-reader.ts";
 import { ProtoWriter } from "./proto-writer.ts";
 
 const CHECKSUM_MAGIC = 0x0e01;
@@ -65,23 +65,56 @@ export function decodeMetadata(entry: Entry): MessageMetadata {
 const DELIVER_AT_TIME = (19 << 3) | 0;
 
 /**
- * When an entry is to be delivered at the earliest, in wall time; undefined if at once. Reads over
- * the other fields without decoding them, so that a dispatcher can ask for every entry.
+ * When an entry is to be delivered at the earliest, in wall time; undefined if at once. Steps over
+ * the other fields without an object for any, so that a dispatcher can ask for every entry. Fields
+ * of a kind that no metadata has are left to a `ProtoReader`.
  */
-export function deliverAtMsOf(bytes: Buffer): number | undefined {
+export function deliverAtMsOf(bytes: Uint8Array): number | undefined {
   let offset = 0;
-  if (magicAt(bytes, offset) === BROKER_ENTRY_MAGIC) offset += 6 + uint32At(bytes, offset + 2);
-  if (magicAt(bytes, offset) === CHECKSUM_MAGIC) offset += CHECKSUM_HEADER_BYTES;
-  const start = offset + 4;
-  const end = start + uint32At(bytes, offset);
+  if (magicOf(bytes, offset) === BROKER_ENTRY_MAGIC) offset += 6 + lengthAt(bytes, offset + 2);
+  if (magicOf(bytes, offset) === CHECKSUM_MAGIC) offset += CHECKSUM_HEADER_BYTES;
+  const end = offset + 4 + lengthAt(bytes, offset);
   if (end > bytes.length) throw tooShort();
-  const reader = new ProtoReader(bytes, start, end);
+  for (let at = offset + 4; at < end;) {
+    const fieldAt = at;
+    let tag = bytes[at++] ?? 0;
+    if (tag >= 0x80) {
+      const high = bytes[at++] ?? 0;
+      if (high >= 0x80) return slowDeliverAtMsOf(bytes, fieldAt, end);
+      tag = (tag & 0x7f) | (high << 7);
+    }
+    if (tag === DELIVER_AT_TIME) return slowDeliverAtMsOf(bytes, fieldAt, end);
+    const wireType = tag & 7;
+    let length = bytes[at++] ?? 0;
+    if (wireType === WIRE_TYPE.varint) {
+      while (length >= 0x80 && at < end) length = bytes[at++] ?? 0;
+    } else if (wireType === WIRE_TYPE.bytes && length < 0x80) {
+      at += length;
+    } else return slowDeliverAtMsOf(bytes, fieldAt, end);
+  }
+  return undefined;
+}
+
+function slowDeliverAtMsOf(bytes: Uint8Array, start: number, end: number): number | undefined {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const reader = new ProtoReader(Buffer.from(buffer, byteOffset, byteLength), start, end);
   while (!reader.isAtEnd) {
     const tag = reader.tag();
     if (tag === DELIVER_AT_TIME) return Number(reader.int64());
     reader.skip(tag);
   }
   return undefined;
+}
+
+function magicOf(bytes: Uint8Array, offset: number): number {
+  return ((bytes[offset] ?? 0) << 8) | (bytes[offset + 1] ?? 0);
+}
+
+function lengthAt(bytes: Uint8Array, offset: number): number {
+  if (offset + 4 > bytes.length) throw tooShort();
+  const high = ((bytes[offset] ?? 0) << 8) | (bytes[offset + 1] ?? 0);
+  const low = ((bytes[offset + 2] ?? 0) << 8) | (bytes[offset + 3] ?? 0);
+  return high * 65_536 + low;
 }
 
 export function decodeBrokerEntryMetadata(entry: Entry): BrokerEntryMetadata | undefined {
