@@ -1,5 +1,6 @@
 /** Promise 2, for subscriptions: what was acknowledged to a producer is delivered until consumed. */
 import { SeededRandom } from "@sluice/core";
+import type { Schema } from "@sluice/pulsar/wire";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BrokerScene, settle } from "../../test/broker-scene.ts";
@@ -193,6 +194,30 @@ test("a subscription whose cursor is damaged starts over; its topic and the othe
   const topic = "persistent://public/default/t";
   const reset = { kind: "cursor-reset", topic, subscription: "bad", reason: "damaged", position };
   expect(after.events).toEqual([reset]);
+  await after.broker.close();
+});
+
+function schema(text: string): Schema {
+  return { name: "s", type: 2, schemaData: Buffer.from(text) };
+}
+
+test("a schema version means the same after a crash, and goes with its topic", async () => {
+  const disk = newDisk();
+  const before = await sceneOn(disk);
+  await before.producer("t");
+  const [price, quantity] = [
+    await before.broker.schemas.put("t", schema("price, quantity")),
+    await before.broker.schemas.put("t", schema("quantity, price")),
+  ];
+  disk.crash();
+  const after = await sceneOn(disk);
+  // The other one comes first this time.
+  expect(await after.broker.schemas.put("t", schema("quantity, price"))).toEqual(quantity);
+  expect((await after.broker.schemas.get("t", price))?.schema).toMatchObject(
+    schema("price, quantity"),
+  );
+  await after.broker.deleteTopic("t");
+  expect(await after.broker.schemas.get("t", price)).toBeUndefined();
   await after.broker.close();
 });
 

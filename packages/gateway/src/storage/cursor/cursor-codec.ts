@@ -8,7 +8,7 @@ import type { CursorSnapshot, PartlyAcked, RangeRun } from "./cursor-snapshot.ts
  * version u8, ackedBefore (ledger, entry), number of runs u32, number of sets u32, then the runs
  * (ledger, number of ranges u32, all `from`, all `to`), then the sets (ledger, entry, number of words
  * u16, words u64). The `from` and `to` of runs are doubles, lowest byte first: they are copied as they
- * are in memory, so that 100,000 ranges take less than a millisecond.
+ * are in memory, so that 100,000 ranges take milliseconds.
  */
 const VERSION = 2;
 

@@ -29,7 +29,7 @@ export interface FileTopicLogOptions {
   readonly entryBytesMax?: number;
   /**
    * A newest segment of this size is replaced by an empty one when everything in it is consumed and
-   * retention keeps nothing. 64 KiB: each replacement costs about six syncs.
+   * retention keeps nothing. 64 KiB: each replacement costs five syncs.
    */
   readonly drainedBytesMin?: number;
 }
