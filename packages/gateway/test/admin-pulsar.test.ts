@@ -259,7 +259,14 @@ describe("stats", () => {
     const { json } = await call("GET", `${T}/stats`);
     expect(json).toMatchObject({
       msgInCounter: 4,
-      publishers: [{ producerName: expect.any(String) as string }],
+      publishers: [
+        {
+          producerName: expect.any(String) as string,
+          address: expect.stringMatching(/^\/127\.0\.0\.1:\d+$/) as string,
+          clientVersion: expect.stringContaining("luice") as string,
+          metadata: {},
+        },
+      ],
       subscriptions: { s: { type: "Exclusive", msgBacklog: 4, consumers: [{}] } },
     });
     const bare = await call("GET", `${T}/stats?excludePublishers=true&excludeConsumers=true`);

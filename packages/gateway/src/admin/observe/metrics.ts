@@ -1,6 +1,6 @@
 import type { BrokerStats } from "../administered-broker.ts";
 import type { SubscriptionStats, TopicStats } from "../../topic/topic-stats.ts";
-import { PrometheusText } from "./prometheus-text.ts";
+import { labelText, PrometheusText } from "./prometheus-text.ts";
 
 /**
  * Topics and subscriptions that have series of their own, those with the largest backlog first. All
@@ -17,14 +17,22 @@ interface MetricsInput {
   readonly events: ReadonlyMap<string, number>;
   readonly uptimeMs: number;
   readonly residentBytes: number;
+  /** Clients of the broker have their turn after each metric. */
+  readonly nextTurn: () => Promise<void>;
 }
 
 /** The state of a broker in Prometheus' text format, with Pulsar's names where Pulsar has one. */
-export function metricsText({ cluster, stats, events, ...process }: MetricsInput): string {
+export async function metricsText({
+  cluster,
+  stats,
+  events,
+  nextTurn,
+  ...process
+}: MetricsInput): Promise<string> {
   const text = new PrometheusText();
-  addTopics(text, cluster, stats.topics);
+  await addTopics(text, { cluster, nextTurn }, stats.topics);
   const gauge = (name: string, help: string, value: number): void =>
-    text.add({ name, help, type: "gauge" }, [[{}, value]]);
+    text.add({ name, help, type: "gauge" }, [["", value]]);
   gauge("sluice_connections", "Connections of clients.", stats.connections);
   gauge("sluice_paused_connections", "Connections that are not read now.", stats.pausedConnections);
   gauge("sluice_memory_bytes", "Bytes of the budget that are in use.", stats.memoryBytes);
@@ -37,20 +45,26 @@ export function metricsText({ cluster, stats, events, ...process }: MetricsInput
   gauge("process_resident_memory_bytes", "Memory of the process.", process.residentBytes);
   text.add(
     { name: "sluice_refused_connections_total", help: "Connections refused.", type: "counter" },
-    [[{}, stats.refusedConnections]],
+    [["", stats.refusedConnections]],
   );
   text.add(
     { name: "sluice_events_total", help: "Events of the broker by kind.", type: "counter" },
-    [...events].map(([kind, count]) => [{ kind }, count] as const),
+    [...events].map(([kind, count]) => [labelText({ kind }), count] as const),
   );
   return text.toString();
 }
 
-function addTopics(text: PrometheusText, cluster: string, all: readonly TopicStats[]): void {
+async function addTopics(
+  text: PrometheusText,
+  { cluster, nextTurn }: Pick<MetricsInput, "cluster" | "nextTurn">,
+  all: readonly TopicStats[],
+): Promise<void> {
   const namespaces = sumsByNamespace(all);
   text.add(
     { name: "pulsar_topics_count", help: "Open topics of a namespace.", type: "gauge" },
-    [...namespaces].map(([namespace, count]) => [{ cluster, namespace }, count] as const),
+    [...namespaces].map(
+      ([namespace, count]) => [labelText({ cluster, namespace }), count] as const,
+    ),
   );
   const topics = all.toSorted((a, b) => backlogOf(b) - backlogOf(a)).slice(0, TOPICS_MAX);
   text.add(
@@ -59,24 +73,30 @@ function addTopics(text: PrometheusText, cluster: string, all: readonly TopicSta
       help: "Open topics without series of their own.",
       type: "gauge",
     },
-    [[{}, all.length - topics.length]],
+    [["", all.length - topics.length]],
   );
-  for (const [name, help, valueOf] of TOPIC_METRICS)
+  const labelled = topics.map((stats) => ({ stats, labels: labelText(labelsOf(cluster, stats)) }));
+  for (const [name, help, valueOf] of TOPIC_METRICS) {
+    await nextTurn();
     text.add(
       { name, help, type: name.endsWith("_total") ? "counter" : "gauge" },
-      topics.map((stats) => [labelsOf(cluster, stats), valueOf(stats)] as const),
+      labelled.map(({ stats, labels }) => [labels, valueOf(stats)] as const),
     );
+  }
   const subscriptions = topics
     .flatMap((topic) => topic.subscriptions.map((stats) => ({ topic, stats })))
-    .slice(0, SUBSCRIPTIONS_MAX);
-  for (const [name, help, valueOf] of SUBSCRIPTION_METRICS)
+    .slice(0, SUBSCRIPTIONS_MAX)
+    .map(({ topic, stats }) => ({
+      stats,
+      labels: labelText({ ...labelsOf(cluster, topic), subscription: stats.name }),
+    }));
+  for (const [name, help, valueOf] of SUBSCRIPTION_METRICS) {
+    await nextTurn();
     text.add(
       { name, help, type: "gauge" },
-      subscriptions.map(({ topic, stats }) => [
-        { ...labelsOf(cluster, topic), subscription: stats.name },
-        valueOf(stats),
-      ]),
+      subscriptions.map(({ stats, labels }) => [labels, valueOf(stats)] as const),
     );
+  }
 }
 
 const TOPIC_METRICS: readonly (readonly [string, string, (stats: TopicStats) => number])[] = [

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "@sluice/core";
+import { nextTurn } from "@sluice/core/system";
 import type { EventFeed } from "../../observe/event-feed.ts";
 import type { BrokerStats } from "../administered-broker.ts";
 import type { TopicStats } from "../../topic/topic-stats.ts";
@@ -39,10 +40,11 @@ export function observeRoutes(observed: ObservedBroker): readonly Route[] {
     {
       method: "GET",
       path: "/metrics",
-      handle: () => ({
+      handle: async () => ({
         status: 200,
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-        body: metricsText({
+        body: await metricsText({
+          nextTurn,
           cluster: observed.cluster,
           stats: observed.stats(),
           events: events.counts,

@@ -6,7 +6,6 @@ import type {
   SubscriptionStats,
   TopicStats,
 } from "../../topic/topic-stats.ts";
-import type { TrafficStats } from "../../topic/traffic.ts";
 
 export interface StatsOptions {
   readonly excludePublishers: boolean;
@@ -38,7 +37,6 @@ export function topicStatsJson(stats: TopicStats, options: StatsOptions): object
     ]),
   );
   return {
-    ...sumsOf([stats]),
     publishers,
     waitingPublishers: 0,
     subscriptions,
@@ -50,6 +48,8 @@ export function topicStatsJson(stats: TopicStats, options: StatsOptions): object
     msgDropRate: 0,
     backlogQuotaLimitSize: -1,
     backlogQuotaLimitTime: -1,
+    // Last: a spread before other fields makes V8 build the object key by key, four times slower.
+    ...sumsOf([stats]),
   };
 }
 
@@ -135,7 +135,10 @@ function mergedSubscriptionJson(
 
 function subscriptionJson(stats: SubscriptionStats, { excludeConsumers }: StatsOptions): object {
   return {
-    ...outJson(stats.out),
+    msgRateOut: stats.out.messagesPerSecond,
+    msgThroughputOut: stats.out.bytesPerSecond,
+    bytesOutCounter: stats.out.bytes,
+    msgOutCounter: stats.out.messages,
     type: TYPE_NAMES[stats.type] ?? "None",
     msgBacklog: stats.backlogEntries,
     msgBacklogNoDelayed: stats.backlogEntries - stats.delayedEntries,
@@ -166,7 +169,10 @@ function producerJson(stats: ProducerStats): object {
 
 function consumerJson(stats: ConsumerStats): object {
   return {
-    ...outJson(stats.out),
+    msgRateOut: stats.out.messagesPerSecond,
+    msgThroughputOut: stats.out.bytesPerSecond,
+    bytesOutCounter: stats.out.bytes,
+    msgOutCounter: stats.out.messages,
     consumerName: stats.name,
     availablePermits: stats.availablePermits,
     unackedMessages: stats.unackedMessages,
@@ -187,14 +193,5 @@ function clientJson(client: ClientFacts | undefined): object {
     address: `/${client.address}`,
     clientVersion: client.clientVersion,
     metadata: client.metadata,
-  };
-}
-
-function outJson(out: TrafficStats): object {
-  return {
-    msgRateOut: out.messagesPerSecond,
-    msgThroughputOut: out.bytesPerSecond,
-    bytesOutCounter: out.bytes,
-    msgOutCounter: out.messages,
   };
 }

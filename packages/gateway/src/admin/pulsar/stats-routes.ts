@@ -10,8 +10,8 @@ import { existingTopicOf, notFound, ofBothDomains, partsOf, topicPath } from "./
 import { partitionedStatsJson, topicStatsJson } from "./stats-json.ts";
 import type { StatsOptions } from "./stats-json.ts";
 
-/** Topics whose stats are answered at once by `broker-stats/topics`. */
-const STATS_TOPICS_MAX = 10_000;
+/** Topics of one answer of `broker-stats/topics`; it is made in one turn of the event loop. */
+const STATS_TOPICS_MAX = 1_000;
 
 /** Stats of topics and of partitioned topics. */
 export function statsRoutes(admin: BrokerAdmin): readonly Route[] {
