@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { startBroker } from "@sluice/gateway";
 import { loadScenario, simulate } from "@sluice/lab";
+import { loadFlow } from "../packages/sluice/src/flow/flow-file.ts";
 import { redisPath, RedisServer } from "../packages/fleet/test/redis-server.ts";
 import { filesIn, pathOf, read } from "./tree.ts";
 
@@ -66,7 +67,8 @@ describe("every sluice command of a document runs", () => {
       .split(" ")
       .filter((word) => word !== "")
       .slice(2)
-      .map((word) => (word.endsWith(".svg") ? join(folder, word) : word));
+      .map((word) => (word.endsWith(".svg") ? join(folder, word) : word))
+      .map((word) => word.replace("127.0.0.1:7070", "127.0.0.1:0"));
     const bin = pathOf("packages/sluice/bin/sluice.js");
     // What runs until it is stopped is stopped once it is ready. Its port and folder may be taken.
     const status =
@@ -96,6 +98,14 @@ test("scenarios that stand in a document are right", () => {
   for (const { file, text } of blocks) {
     expect(simulate(loadScenario(text, file)).result.missed).toEqual([]);
   }
+});
+
+test("flow files that stand in a document are right", () => {
+  const blocks = documents
+    .flatMap((file) => fences(file, "yaml").map((text) => ({ file, text })))
+    .filter(({ text }) => /^gateway:/m.test(text));
+  expect(blocks.length).toBeGreaterThan(0);
+  for (const { file, text } of blocks) expect(() => loadFlow(text, file)).not.toThrow();
 });
 
 test.each(filesIn("docs/charts/"))("%s is what its scenario draws", (chart) => {

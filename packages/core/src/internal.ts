@@ -10,6 +10,7 @@ export {
   requireWhole,
 } from "./errors.ts";
 export type { SourceLine } from "./errors.ts";
+export { parseBytes } from "./byte-size.ts";
 export { nearest } from "./nearest.ts";
 export { parseDurationMs } from "./duration.ts";
 export { DURATION_MAX_MS, SECOND_MS } from "./time.ts";

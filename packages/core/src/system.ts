@@ -29,6 +29,11 @@ export const systemTimer: Timer = {
 /** Wall time, for comparing with dates that peers send. It may jump, so nothing is timed by it. */
 export const systemWallClock: Clock = { now: () => Date.now() };
 
+/** A reading of the wall clock as text: "2026-11-16T16:50:07.522Z". Readings that are no date throw. */
+export function formatWallTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
 export const systemRandom: Random = { next: () => Math.random() };
 
 /** A clock that reads the real one once per turn of the event loop. */

@@ -9,7 +9,6 @@ export type {
 } from "./storage/inspect/data-report.ts";
 export { startBroker } from "./start-broker.ts";
 export type {
-  BrokerStats,
   BrokerWorld,
   RunningBroker,
   StartBrokerOptions,
@@ -23,3 +22,4 @@ export { ListenError } from "./server/listener.ts";
 export type { TlsFiles } from "./server/listener.ts";
 export type { ServerStats } from "./server/server.ts";
 export type { SessionLimits } from "./session/limits.ts";
+export type { AdministrableBroker, BrokerStats } from "./admin/administered-broker.ts";

@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { ConfigError } from "@sluice/core";
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
@@ -13,7 +12,15 @@ import { Permissions } from "./auth/permissions.ts";
 import type { RoleOptions } from "./auth/permissions.ts";
 import { createTokenAuthenticator } from "./auth/token-authenticator.ts";
 import type { TokenAuthenticator, TokenAuthenticatorOptions } from "./auth/token-authenticator.ts";
+import type {
+  AdministeredBroker,
+  AdministrableBroker,
+  BrokerStats,
+} from "./admin/administered-broker.ts";
+import { CLUSTER } from "./admin/cluster.ts";
 import { Broker } from "./broker/broker.ts";
+import { PolicyBook } from "./policy/policy-book.ts";
+import { resolveSettings } from "./topic/settings.ts";
 import type { BrokerSettings } from "./topic/settings.ts";
 import type { ByteBudget } from "./memory/byte-budget.ts";
 import { CountedByteBudget } from "./memory/counted-byte-budget.ts";
@@ -24,17 +31,16 @@ import type { ConnectionLimits } from "./server/connection-limits.ts";
 import { Door } from "./server/door.ts";
 import { EmbeddedBackend } from "./server/embedded-backend.ts";
 import { isLoopback, parseListenAddress, serviceUrl } from "./server/listen-address.ts";
+import { reachableHost } from "./server/reachable-host.ts";
 import type { ListenAddress } from "./server/listen-address.ts";
 import type { TlsFiles } from "./server/listener.ts";
 import { Server } from "./server/server.ts";
-import type { ServerStats } from "./server/server.ts";
 import type { SessionFacts } from "./session/session-context.ts";
 import { sessionLimits } from "./session/limits.ts";
 import type { SessionLimits } from "./session/limits.ts";
 import type { BrokerStore } from "./storage/store/broker-store.ts";
 import { FileBrokerStore } from "./storage/store/file-broker-store.ts";
 import { MemoryBrokerStore } from "./storage/store/memory-broker-store.ts";
-import type { TopicStats } from "./topic/topic-stats.ts";
 
 /** How clients prove who they are: by tokens that are signed with this key. */
 export type TokenOptions = Omit<TokenAuthenticatorOptions, "wallClock">;
@@ -82,17 +88,10 @@ export interface BrokerWorld {
   readonly nextTurn: () => Promise<void>;
 }
 
-export interface BrokerStats extends ServerStats {
-  readonly topics: readonly TopicStats[];
-}
-
-export interface RunningBroker {
+export interface RunningBroker extends AdministrableBroker {
   /** What clients are given, without TLS if there is a choice. */
   readonly url: string;
   readonly port: number;
-  /** All of them. */
-  readonly urls: readonly string[];
-  stats(): BrokerStats;
   /** Stores what was read, tells all clients, and ends. */
   close(): Promise<void>;
 }
@@ -119,9 +118,6 @@ const MEMORY_BYTES_MAX = 256 * 1024 * 1024;
 /** Connections beyond the maximum that are told so at a time; more are dropped without an answer. */
 const CONNECTIONS_TO_REFUSE = 100;
 
-/** Hosts that mean every address of this machine; clients are sent to its name instead. */
-const ANY_HOST: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
-
 /** Starts a broker that real Pulsar clients can use. It runs until it is closed. */
 export async function startBroker(
   options: StartBrokerOptions,
@@ -145,7 +141,7 @@ export async function startBroker(
     );
   });
 
-  const broker = await openBroker(options, { ...world, memory, observe });
+  const { broker, policies } = await openBroker(options, { ...world, memory, observe });
   const door = new Door({
     tls: options.tls,
     count: new ConnectionCount(connections),
@@ -161,7 +157,7 @@ export async function startBroker(
     throw error;
   }
   const urls = door.addresses.map((address) =>
-    serviceUrl({ ...address, host: options.advertisedHost ?? reachable(address.host) }),
+    serviceUrl({ ...address, host: options.advertisedHost ?? reachableHost(address.host) }),
   );
   const facts: SessionFacts = {
     limits,
@@ -180,7 +176,18 @@ export async function startBroker(
     openBackend: (wire) => new EmbeddedBackend(wire, embedded, facts),
   });
   door.lead(server);
-  return new Running({ door, server, broker }, urls);
+  const administered: AdministeredBroker = {
+    broker,
+    schemas,
+    policies,
+    roles: authenticator && {
+      authenticate: (token) => authenticator.authenticate(token),
+      mayAdminister: (role) => permissions?.isAdmin(role) ?? true,
+      visible: (role, topics) => permissions?.visible(role, "lookup", topics) ?? topics,
+    },
+    settings: resolveSettings(options.broker ?? {}),
+  };
+  return new Running({ door, server, broker }, urls, administered);
 }
 
 /** The parts of a broker that runs. */
@@ -188,6 +195,7 @@ class Running implements RunningBroker {
   readonly url: string;
   readonly port: number;
   readonly urls: readonly string[];
+  readonly administered: AdministeredBroker;
   readonly #door: Door;
   readonly #server: Server;
   readonly #broker: Broker;
@@ -196,13 +204,19 @@ class Running implements RunningBroker {
   constructor(
     { door, server, broker }: { door: Door; server: Server; broker: Broker },
     urls: readonly string[],
+    administered: AdministeredBroker,
   ) {
     this.#door = door;
+    this.administered = administered;
     this.#server = server;
     this.#broker = broker;
     this.urls = urls;
     this.url = urls.find((url) => url.startsWith("pulsar://")) ?? urls[0] ?? "";
     this.port = door.addresses[urls.indexOf(this.url)]?.port ?? 0;
+  }
+
+  notReady(): string | undefined {
+    return this.#closing === undefined ? undefined : "the broker is closing";
   }
 
   stats(): BrokerStats {
@@ -249,10 +263,11 @@ function permissionsOf({ roles, token }: StartBrokerOptions): Permissions | unde
 async function openBroker(
   { data, broker: settings }: StartBrokerOptions,
   world: BrokerWorld & { readonly memory: ByteBudget; readonly observe: BrokerObserver },
-): Promise<Broker> {
+): Promise<{ readonly broker: Broker; readonly policies: PolicyBook }> {
   const store = await openStore(data, world.observe);
   try {
-    return new Broker({ store, ...world }, settings);
+    const policies = await PolicyBook.open(store.documents, CLUSTER);
+    return { broker: new Broker({ store, policies, ...world }, settings), policies };
   } catch (error) {
     await store.close();
     throw error;
@@ -292,8 +307,4 @@ async function makePartitions(
   for (const [topic, count] of Object.entries(partitions)) {
     if (broker.partitionsOf(topic) !== count) await broker.createPartitionedTopic(topic, count);
   }
-}
-
-function reachable(host: string): string {
-  return ANY_HOST.has(host) ? hostname() : host;
 }

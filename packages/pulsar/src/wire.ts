@@ -42,6 +42,11 @@ export type { BatchedMessage } from "./wire/batch.ts";
 export { crc32c } from "./wire/crc32c.ts";
 export { murmur3 } from "./client/message/key-hash.ts";
 
+// Payloads as they were before their producer compressed them.
+export { compressionOfWire } from "./compression/compression.ts";
+export type { Compression } from "./compression/compression.ts";
+export type { Codec } from "./compression/codec.ts";
+
 // The parts of commands and entries.
 export type { MessageIdData } from "./wire/definition/message-id.ts";
 export type { KeyValue } from "./wire/definition/key-value.ts";

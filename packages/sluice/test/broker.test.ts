@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -59,7 +59,40 @@ test("a broker that cannot store what it has left to store says so and fails", a
   child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));
   child.kill("SIGTERM");
   expect(await once(child, "close")).toEqual([1, null]);
-  expect(said).toMatch(/^ENOENT.+\n$/);
+  expect(said).toMatch(/(?:^|\n)ENOENT.+\n$/);
+});
+
+test("inspect shows segments and cursors of a broker that runs, and fails on damage", async () => {
+  const data = join(folder, "inspected");
+  const { firstLine } = await start("--data", data, "--json");
+  const { urls } = JSON.parse(firstLine) as { readonly urls: readonly [string] };
+  await using client = await connect(urls[0]);
+  await client.subscribe({ topic: "t", subscription: "s" });
+  const producer = await client.createProducer({ topic: "t" });
+  await producer.send({ data: Buffer.from("x") });
+  const shown = run("inspect", data);
+  expect(shown.status).toBe(0);
+  expect(shown.stdout).toMatch(
+    /^topic persistent:\/\/public\/default\/t\n {2}segment 0, open: 1 entries, \d+ bytes.*\n {2}cursor "s": mark-delete .*\n1 topics, no damage\n$/,
+  );
+  const { stdout } = run("inspect", data, "--json");
+  expect(JSON.parse(stdout)).toMatchObject({
+    topics: [{ segments: [{ entries: 1 }] }],
+    damage: [],
+  });
+  const [topic = ""] = readdirSync(join(data, "topics"));
+  const name = readdirSync(join(data, "topics", topic)).find((file) => file.includes("name")) ?? "";
+  writeFileSync(join(data, "topics", topic, name), "no name");
+  const damaged = run("inspect", data);
+  expect([damaged.status, damaged.stdout]).toEqual([1, expect.stringContaining("damage in ")]);
+  expect(run("inspect", join(folder, "nowhere"))).toMatchObject({ status: 1, stdout: "" });
+});
+
+test("administration is served beside it", async () => {
+  const { firstLine } = await start("--memory", "--json", "--admin", "127.0.0.1:0");
+  const { admin } = JSON.parse(firstLine) as { readonly admin: string };
+  const answer = await fetch(`${admin}/admin/v2/brokers/health`);
+  expect(await answer.text()).toBe("ok");
 });
 
 test("says it as JSON", async () => {
@@ -98,6 +131,12 @@ test.each([
   [["--retention-ms", "soon"], /--retention-ms is soon; it must be a whole number/],
   [["--token-secret-file", "short.key"], /secretKey has 6 bytes/],
   [["--colour"], /unknown option/],
+  [["inspect"], /missing required argument 'folder'[\s\S]*sluice broker inspect --help/],
+  [["--memory", "--admin", "nowhere"], /is no address for administration/],
+  [["--memory", "--admin", "0.0.0.0:0"], /needs a token/],
+  [["--memory", "--listen", "pulsar://0.0.0.0:0"], /allowAnonymous/],
+  [["--memory", "--token-no-expiry"], /needs --token-secret-file/],
+  [["--memory", "--admin-token-file", "short.key"], /needs --admin/],
 ])("%j is wrong usage", (args, why) => {
   const { status, stderr } = run(...args);
   expect(status).toBe(2);
@@ -105,6 +144,10 @@ test.each([
   expect(stderr).not.toContain("canary");
 });
 
-function run(...args: readonly string[]): { status: number | null; stderr: string } {
+function run(...args: readonly string[]): {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+} {
   return spawnSync(process.execPath, [bin, "broker", ...args], { cwd: folder, encoding: "utf8" });
 }

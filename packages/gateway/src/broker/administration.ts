@@ -50,6 +50,12 @@ export interface BrokerAdministration {
   entryAt(topic: string, position: Position): Promise<StoredEntry | undefined>;
   /** An entry of the backlog of a subscription; the first has place 1. */
   peek(topic: string, subscription: string, place: number): Promise<StoredEntry | undefined>;
+  /** The entry at a place counted from 1, from the first entry on or from the last one back. */
+  examine(
+    topic: string,
+    from: "earliest" | "latest",
+    place: number,
+  ): Promise<StoredEntry | undefined>;
   lastEntry(topic: string): Promise<StoredEntry | undefined>;
   positionAtTime(topic: string, atMs: number): Promise<Position>;
 }

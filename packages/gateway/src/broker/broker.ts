@@ -235,6 +235,14 @@ export class Broker implements BrokerAdministration {
     return orRefusal(subscriptions.peek(subscription, place));
   }
 
+  async examine(
+    topic: string,
+    from: "earliest" | "latest",
+    place: number,
+  ): Promise<StoredEntry | undefined> {
+    return (await this.#persistent(topic)).examine(from, place);
+  }
+
   async lastEntry(topic: string): Promise<StoredEntry | undefined> {
     return (await this.#persistent(topic)).lastEntry();
   }

@@ -19,6 +19,8 @@ export interface TopicPolicy {
   /** Messages older than this count as acknowledged; undefined keeps them. */
   readonly messageTtlMs: number | undefined;
   readonly backlogQuota: BacklogQuota | undefined;
+  /** Of what all subscriptions have consumed; undefined is the broker's setting. */
+  readonly retention?: { readonly ageMaxMs: number; readonly sizeMaxBytes: number } | undefined;
 }
 
 /** Asked anew whenever a policy is applied, so that a change holds at once. */

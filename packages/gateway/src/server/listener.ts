@@ -114,7 +114,10 @@ function toPem(text: string | Uint8Array): string | Buffer {
   return typeof text === "string" ? text : Buffer.from(text);
 }
 
-function cannotListen({ host, port }: ListenAddress, cause: unknown): ListenError {
+export function cannotListen(
+  { host, port }: Pick<ListenAddress, "host" | "port">,
+  cause: unknown,
+): ListenError {
   const { code = "" } = cause as NodeJS.ErrnoException;
   const why: Record<string, string> = {
     EADDRINUSE: "another program listens there",

@@ -163,6 +163,15 @@ export class PersistentTopic implements Topic {
     return orRefusal(this.subscriptions.entryAt(position));
   }
 
+  /** The entry at a place counted from 1, from the first entry on or from the last one back. */
+  async examine(from: "earliest" | "latest", place: number): Promise<StoredEntry | undefined> {
+    const { log } = this.#stored;
+    let position = from === "earliest" ? log.first : log.last;
+    for (let step = 1; step < place && position !== undefined; step++)
+      position = from === "earliest" ? log.next(position) : log.previous(position);
+    return position && this.entryAt(position);
+  }
+
   lastEntry(): Promise<StoredEntry | undefined> {
     return orRefusal(this.subscriptions.lastEntry());
   }

@@ -3,7 +3,7 @@ import type { TokenBucketOptions } from "@sluice/core";
 import { VirtualClock } from "@sluice/core/testing";
 import * as v from "valibot";
 import type { Marker, Point } from "../chart/chart.ts";
-import { list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
+import { list, map, milliseconds, oneOf, real, whole } from "../file/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Run } from "../scenario/kind.ts";
 

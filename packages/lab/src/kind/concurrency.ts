@@ -10,9 +10,10 @@ import type {
 } from "../simulation/concurrency/concurrency-stats.ts";
 import type { Chart, Point, Series } from "../chart/chart.ts";
 import { counted } from "../report/words.ts";
-import { field, list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
+import { field, list, map, milliseconds, oneOf, real, whole } from "../file/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
-import type { Kind, Problem, Run } from "../scenario/kind.ts";
+import type { Problem } from "../file/problem.ts";
+import type { Kind, Run } from "../scenario/kind.ts";
 import { service } from "./service.ts";
 
 const MAX_LIMIT = 1_000_000;

@@ -7,9 +7,10 @@ import { runOverload } from "../simulation/overload/run-overload.ts";
 import type { CapacityPhase, OverloadSecond } from "../simulation/overload/run-overload.ts";
 import type { Point } from "../chart/chart.ts";
 import { counted, percent } from "../report/words.ts";
-import { list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
+import { list, map, milliseconds, oneOf, real, whole } from "../file/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
-import type { Kind, Problem, Run } from "../scenario/kind.ts";
+import type { Problem } from "../file/problem.ts";
+import type { Kind, Run } from "../scenario/kind.ts";
 import { problemsOfRecovery, recovery, recoveryOf } from "./recovery.ts";
 
 /** Requests offered in a run, at most two events each: some minutes of computing. */

@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { nameOf } from "../pool/pool-action.ts";
 import type { PoolAction, PoolEvent } from "../pool/pool-action.ts";
 import { PROCESSES_MAX } from "../pool/pool-simulation.ts";
-import { field, list, map, real } from "../scenario/fields.ts";
-import type { Problem } from "../scenario/kind.ts";
+import { field, list, map, real } from "../file/fields.ts";
+import type { Problem } from "../file/problem.ts";
 import { rateLimit } from "./rate-limit.ts";
 
 const MAX_EVENTS = 100_000;

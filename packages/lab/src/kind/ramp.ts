@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { counted } from "../report/words.ts";
-import { real, field, list, map, oneOf, whole } from "../scenario/fields.ts";
+import { real, field, list, map, oneOf, whole } from "../file/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Run } from "../scenario/kind.ts";
 import { isLook, LockstepPool } from "../ramp/lockstep-pool.ts";

@@ -1,7 +1,7 @@
 import type { RampOptions } from "@sluice/core";
 import type { RampModeOptions } from "@sluice/core/internal";
 import * as v from "valibot";
-import { duration, flag, map, whole } from "../scenario/fields.ts";
+import { duration, flag, map, whole } from "../file/fields.ts";
 
 const percentage = whole(0, 100);
 

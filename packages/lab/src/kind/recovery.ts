@@ -2,8 +2,8 @@ import { ConfigError } from "@sluice/core";
 import { DOCUMENT_LIMIT_MAX, proseRule, tableRule } from "@sluice/core/internal";
 import type { Recovery, BusyRule } from "@sluice/core/internal";
 import * as v from "valibot";
-import { field, map, real } from "../scenario/fields.ts";
-import type { Problem } from "../scenario/kind.ts";
+import { field, map, real } from "../file/fields.ts";
+import type { Problem } from "../file/problem.ts";
 
 /**
  * How the rules `table` and `prose` grow a limit each second: to `factor` times itself, or by `value`

@@ -1,7 +1,7 @@
 import type { Random } from "@sluice/core";
 import * as v from "valibot";
 import { counted } from "../report/words.ts";
-import { field, list, map, milliseconds, oneOf, real, whole } from "../scenario/fields.ts";
+import { field, list, map, milliseconds, oneOf, real, whole } from "../file/fields.ts";
 import type { EventLoop } from "../simulation/engine/event-loop.ts";
 import { LoadedService } from "../simulation/services/loaded-service.ts";
 import type { LoadResponse } from "../simulation/services/loaded-service.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { field, map, oneOf, real, whole } from "../scenario/fields.ts";
+import { field, map, oneOf, real, whole } from "../file/fields.ts";
 
 /** Requests or busy answers in second `time`. */
 export type Traffic = (time: number) => number;

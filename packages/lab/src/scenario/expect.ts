@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import { field } from "./fields.ts";
-import { formatPath, parsePath } from "./path.ts";
+import { field } from "../file/fields.ts";
+import { formatPath, parsePath } from "../file/path.ts";
 
 /** A path into the result, and the value or inclusive range that must stand there. */
 export type Expectations = Readonly<Record<string, unknown>>;

@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import type { Chart } from "../chart/chart.ts";
-import type { Path } from "./path.ts";
+import { toProblem } from "../file/problem.ts";
+import type { Problem } from "../file/problem.ts";
 import { expectations } from "./expect.ts";
 import type { Expectations } from "./expect.ts";
-import { lineOfText, map, text, whole } from "./fields.ts";
+import { lineOfText, map, text, whole } from "../file/fields.ts";
 
 /** One row of a result. Each kind defines its own. */
 export type Row = object;
@@ -31,16 +32,6 @@ export interface Scenario {
   readonly title: string;
   readonly expect: Expectations;
   readonly run: () => Run;
-}
-
-/**
- * A mistake in a scenario: its place, and a message that says what was found and what is expected.
- */
-export interface Problem {
-  readonly path: Path;
-  readonly message: string;
-  /** The key is missing. Often another key is misspelt; that problem is then reported instead. */
-  readonly isMissing: boolean;
 }
 
 /** One kind of scenario: turns the values of a file into a scenario, or lists its problems. */
@@ -78,9 +69,4 @@ export function defineKind<T>(
     const { kind, title, expect } = scenario;
     return { kind, title, expect, run: () => run(scenario) };
   };
-}
-
-function toProblem(issue: v.BaseIssue<unknown>): Problem {
-  const path = (issue.path ?? []).map(({ key }) => key as string | number);
-  return { path, message: issue.message, isMissing: issue.received === "undefined" };
 }

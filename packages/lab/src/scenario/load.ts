@@ -1,9 +1,11 @@
 import { ConfigError } from "@sluice/core";
 import { KINDS } from "../kind/kinds.ts";
-import { parseScenarioDocument } from "./document.ts";
-import type { Path } from "./path.ts";
-import { show } from "./fields.ts";
-import type { Problem, Scenario } from "./kind.ts";
+import { parseFileDocument } from "../file/document.ts";
+import type { Path } from "../file/path.ts";
+import { show } from "../file/fields.ts";
+import { placeName } from "../file/problem.ts";
+import type { Problem } from "../file/problem.ts";
+import type { Scenario } from "./kind.ts";
 
 /**
  * Checks the text of a scenario file, YAML or JSON, and returns it ready to run with `simulate`.
@@ -16,12 +18,12 @@ import type { Problem, Scenario } from "./kind.ts";
  * const { result } = simulate(scenario);
  */
 export function loadScenario(text: string, file: string): Scenario {
-  const document = parseScenarioDocument(text, file);
+  const document = parseFileDocument(text, file);
   const checked = check(document.value);
   if (!Array.isArray(checked)) return checked;
   const problems = checked.filter(({ isMissing }) => !isMissing);
   const located = firstOfLists(problems.length > 0 ? problems : checked).map((problem) => ({
-    message: `${nameOf(problem.path)} ${problem.message}`,
+    message: `${placeName(problem.path, "the scenario")} ${problem.message}`,
     line: document.lineOf(problem.path),
   }));
   const earliest = located.reduce((a, b) => (b.line < a.line ? b : a));
@@ -57,16 +59,4 @@ function firstOfLists(problems: readonly Problem[]): Problem[] {
     lists.add(list);
     return isFirst;
   });
-}
-
-/** Every key of a path is shown as `show` has it, so that the message stays on one line. */
-function nameOf(path: Path): string {
-  if (path.length === 0) return "the scenario";
-  return path
-    .map((segment) => {
-      if (typeof segment === "number") return `[${segment}]`;
-      return /^[\w-]{1,60}$/.test(segment) ? `.${segment}` : `[${show(segment)}]`;
-    })
-    .join("")
-    .replace(/^\./, "");
 }

@@ -1,16 +1,11 @@
-import { readFile } from "node:fs/promises";
-import { ConfigError, SluiceError } from "@sluice/core";
-import { startBroker } from "@sluice/gateway";
-import type {
-  BrokerObserver,
-  RunningBroker,
-  StartBrokerOptions,
-  TokenOptions,
-} from "@sluice/gateway";
+import { ConfigError } from "@sluice/core";
+import type { StartBrokerOptions, TokenOptions } from "@sluice/gateway";
 import { Command } from "commander";
+import { inspectCommand } from "./inspect.ts";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
-import { unreadable } from "./unreadable.ts";
+import { bearerTokenOf, contentOf, publicKeyOf, serve } from "./serve.ts";
+import type { Running, Served } from "./serve.ts";
 
 interface BrokerOptions {
   readonly listen?: readonly string[];
@@ -24,20 +19,23 @@ interface BrokerOptions {
   readonly tokenPublicKeyFile?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
+  readonly tokenNoExpiry?: true;
+  readonly allowAnonymous?: true;
+  readonly admin?: string;
+  readonly adminTokenFile?: string;
   readonly json?: true;
 }
 
 const DATA_FOLDER = "./sluice-data";
 const LISTEN = ["pulsar://127.0.0.1:6650"];
 const LISTEN_TLS = "pulsar+ssl://127.0.0.1:6651";
-const LINE_CHARS_MAX = 200;
-const LINES_MAX = 1_000;
 const EXAMPLES = `
 Examples:
   sluice broker
   sluice broker --memory --partitions orders=4
   sluice broker --data /var/lib/sluice --token-secret-file secret.key
   sluice broker --tls-cert cert.pem --tls-key key.pem
+  sluice broker --admin 127.0.0.1:8080
 
 Runs until SIGINT or SIGTERM: then what has come is stored and it exits with 0. A second signal ends
 it at once. Exits with 1 if it cannot start, with 2 if an option is wrong.`;
@@ -61,51 +59,48 @@ export function brokerCommand(end: (code: ExitCode) => void): Command {
     )
     .option("--token-secret-file <file>", "require a token signed with this secret")
     .option("--token-public-key-file <file>", "the same with a key pair: its public half")
+    .option("--token-no-expiry", "accept tokens without exp, as Pulsar's own tool makes them")
+    .option("--allow-anonymous", "listen beyond this machine without tokens and TLS")
     .option("--tls-cert <file>", "a certificate, PEM")
     .option("--tls-key <file>", "its key, PEM")
-    .option("--json", "print what there is to say as JSON")
+    .option("--admin <address>", "serve the administration over HTTP, e.g. on 127.0.0.1:7070")
+    .option("--admin-token-file <file>", "a bearer token for the administration")
+    .option("--json", "print the ready line and events as JSON, one object on a line")
     .addHelpText("after", EXAMPLES)
+    .addCommand(inspectCommand(end))
     .action(async (options: BrokerOptions) => {
-      const stopped = untilSignal();
-      const broker = await orFail(startBroker(await settingsOf(options)), end);
-      if (broker === undefined) return;
-      await writeLines(process.stdout, [readyLine(broker, options)]);
-      await stopped;
-      await orFail(broker.close(), end);
+      const served = await servedOf(options);
+      await serve(served, end, (running) =>
+        writeLines(process.stdout, [readyLine(running, options)]),
+      );
     });
 }
 
-/** What came of it; or, if it failed as it may, nothing but a line that says why. */
-async function orFail<T>(work: Promise<T>, end: (code: ExitCode) => void): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof SluiceError) || error instanceof ConfigError) throw error;
-    process.stderr.write(`${error.message}\n`);
-    end(1);
-    return undefined;
-  }
-}
-
-/** Resolves with the first signal. From then on a signal does what it does to any process. */
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = (): void => {
-      process.off("SIGINT", stop).off("SIGTERM", stop);
-      resolve();
-    };
-    process.on("SIGINT", stop).on("SIGTERM", stop);
-  });
-}
-
-function readyLine({ urls }: RunningBroker, options: BrokerOptions): string {
+function readyLine({ broker: { urls }, admin }: Running, options: BrokerOptions): string {
   const data = options.memory ? null : (options.data ?? DATA_FOLDER);
-  if (options.json) return JSON.stringify({ event: "ready", urls, data });
-  return `ready on ${urls.join(" and ")}, ${data === null ? "in memory" : `data in ${data}`}`;
+  if (options.json) {
+    const ready = { event: "ready", urls, data };
+    return JSON.stringify(admin === undefined ? ready : { ...ready, admin: admin.url });
+  }
+  const place = data === null ? "in memory" : `data in ${data}`;
+  const administration = admin === undefined ? "" : `, administration on ${admin.url}`;
+  return `ready on ${urls.join(" and ")}, ${place}${administration}`;
+}
+
+async function servedOf(options: BrokerOptions): Promise<Served> {
+  const { admin: listen, adminTokenFile } = options;
+  if (listen === undefined && adminTokenFile !== undefined)
+    throw new ConfigError("--admin-token-file needs --admin, the address to serve on");
+  const token = adminTokenFile === undefined ? undefined : await bearerTokenOf(adminTokenFile);
+  return {
+    broker: await settingsOf(options),
+    admin: listen === undefined ? undefined : { listen, ...(token !== undefined && { token }) },
+    json: options.json ?? false,
+  };
 }
 
 async function settingsOf(options: BrokerOptions): Promise<StartBrokerOptions> {
-  const { listen, advertisedHost, data, memory, partitions = [] } = options;
+  const { listen, advertisedHost, data, memory, partitions = [], allowAnonymous } = options;
   if (memory && data !== undefined)
     throw new ConfigError("--memory and --data exclude each other: one says to keep nothing");
   const tls = await tlsOf(options);
@@ -115,10 +110,10 @@ async function settingsOf(options: BrokerOptions): Promise<StartBrokerOptions> {
     data: memory ? "memory" : { folder: data ?? DATA_FOLDER },
     partitions: Object.fromEntries(partitions.map(parsePartitions)),
     broker: { retention: retentionOf(options) },
+    allowAnonymous: allowAnonymous ?? false,
     ...(advertisedHost !== undefined && { advertisedHost }),
     ...(tls !== undefined && { tls }),
     ...(token !== undefined && { token }),
-    observe: reportErrors(),
   };
 }
 
@@ -159,31 +154,12 @@ async function tokenOf(options: BrokerOptions): Promise<TokenOptions | undefined
   const { tokenSecretFile, tokenPublicKeyFile } = options;
   if (tokenSecretFile !== undefined && tokenPublicKeyFile !== undefined)
     throw new ConfigError("--token-secret-file and --token-public-key-file exclude each other");
-  if (tokenSecretFile !== undefined) return { secretKey: await contentOf(tokenSecretFile) };
-  if (tokenPublicKeyFile === undefined) return undefined;
-  const content = await contentOf(tokenPublicKeyFile);
-  // Pulsar's own tool writes DER, other tools write PEM.
-  const text = content.toString("latin1");
-  return { publicKey: text.startsWith("-----BEGIN") ? text : content };
-}
-
-async function contentOf(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw unreadable(file, "read", cause);
-  }
-}
-
-/** Says each thing once: what goes wrong a thousand times a second does not fill a disk. */
-function reportErrors(): BrokerObserver {
-  const said = new Set<string>();
-  return (event) => {
-    if (event.kind !== "error") return;
-    const { error } = event;
-    const text = String(error instanceof Error ? error.message : error).slice(0, LINE_CHARS_MAX);
-    if (said.has(text) || said.size >= LINES_MAX) return;
-    said.add(text);
-    process.stderr.write(`${text.replaceAll(/\p{C}/gu, " ")}\n`);
-  };
+  const allowNoExpiry = options.tokenNoExpiry ?? false;
+  if (tokenSecretFile !== undefined)
+    return { secretKey: await contentOf(tokenSecretFile), allowNoExpiry };
+  if (tokenPublicKeyFile !== undefined)
+    return { publicKey: await publicKeyOf(tokenPublicKeyFile), allowNoExpiry };
+  if (options.tokenNoExpiry)
+    throw new ConfigError("--token-no-expiry needs --token-secret-file or --token-public-key-file");
+  return undefined;
 }

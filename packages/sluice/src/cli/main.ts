@@ -1,6 +1,8 @@
 import { ConfigError } from "@sluice/core";
 import { Command, CommanderError } from "commander";
 import { brokerCommand } from "./broker.ts";
+import { FlowFileError } from "../flow/flow-file.ts";
+import { checkCommand, runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { version } from "./version.ts";
 
@@ -16,9 +18,12 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
   const program = new Command("sluice")
     .description("Flow control for message pipelines and services.")
     .version(version)
+    .addCommand(runCommand(end))
+    .addCommand(checkCommand())
     .addCommand(simulateCommand(end))
     .addCommand(brokerCommand(end));
-  for (const command of [program, ...program.commands]) {
+  const nested = program.commands.flatMap(({ commands }) => commands);
+  for (const command of [program, ...program.commands, ...nested]) {
     command.exitOverride().showHelpAfterError(`(sluice ${helpPath(command)}--help shows how)`);
   }
   try {
@@ -26,7 +31,7 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof ConfigError) {
+    if (error instanceof ConfigError || error instanceof FlowFileError) {
       process.stderr.write(`${error.message}\n`);
       return 2;
     }
@@ -38,5 +43,5 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
 }
 
 function helpPath(command: Command): string {
-  return command.parent === null ? "" : `${command.name()} `;
+  return command.parent === null ? "" : `${helpPath(command.parent)}${command.name()} `;
 }

@@ -1,5 +1,6 @@
-import { DURATION_MAX_MS, parseDurationMs } from "@sluice/core/internal";
+import { DURATION_MAX_MS, parseBytes, parseDurationMs } from "@sluice/core/internal";
 import * as v from "valibot";
+import { nearestOf } from "./nearest.ts";
 
 /** A map with exactly these keys. */
 export function map<const E extends v.ObjectEntries>(
@@ -7,7 +8,11 @@ export function map<const E extends v.ObjectEntries>(
 ): v.StrictObjectSchema<E, v.ErrorMessage<v.StrictObjectIssue>> {
   const known = Object.keys(entries).join(", ");
   return v.strictObject(entries, (issue) => {
-    if (issue.expected === "never") return `is not known here; known keys: ${known || "none"}`;
+    if (issue.expected === "never") {
+      const nearest = nearestOf(String(issue.path?.at(-1)?.key), Object.keys(entries));
+      const advice = nearest === undefined ? "" : `did you mean ${nearest}? `;
+      return `is not known here; ${advice}known keys: ${known || "none"}`;
+    }
     if (issue.expected === "Object") {
       return `is ${show(issue.input)}; expected a map with the keys ${known}`;
     }
@@ -63,6 +68,18 @@ export function duration(): v.GenericSchema<unknown, number> {
   return v.pipe(
     field<string>((value) => parseDuration(value) !== undefined, expected),
     v.transform((value) => parseDuration(value) ?? 0),
+  );
+}
+
+/** A number of bytes with its unit. */
+export function byteSize(): v.GenericSchema<unknown, number> {
+  const expected = "a size with its unit, such as 64MiB, 10MB or 512KiB";
+  return v.pipe(
+    field<string>(
+      (value) => typeof value === "string" && parseBytes(value) !== undefined,
+      expected,
+    ),
+    v.transform((value) => parseBytes(value) ?? 0),
   );
 }
 

@@ -6,7 +6,7 @@ import { jsonLineOf } from "./json-lines.ts";
 import type { Path } from "./path.ts";
 
 /** The values of a file, and the line of each. */
-export interface ScenarioDocument {
+export interface FileDocument {
   readonly value: unknown;
   /** The line of a key or item; for a missing one the line of its map. */
   lineOf(path: Path): number;
@@ -25,11 +25,11 @@ const JSON_MAX_BYTES = 32 * 1024 * 1024;
  */
 const VALUES_MAX = 5_000_000;
 
-/** Levels of nesting. Scenarios need about ten; recursion fails at thousands. */
+/** Levels of nesting. Scenarios and flow files need about ten; recursion fails at thousands. */
 const MAX_DEPTH = 50;
 
 /** Reads YAML or JSON. Throws a `ConfigError` with file and line if the text is neither. */
-export function parseScenarioDocument(text: string, file: string): ScenarioDocument {
+export function parseFileDocument(text: string, file: string): FileDocument {
   const json = parseJson(text, file);
   if (json !== undefined) {
     const document = { value: json, lineOf: (path: Path): number => jsonLineOf(text, path) };
@@ -64,7 +64,7 @@ function requireSize(text: string, maxBytes: number, file: string): void {
   throw new ConfigError(`the file has ${bytes} bytes; ${advice}`, { file, line: 1 });
 }
 
-function parseYaml(text: string, file: string): ScenarioDocument {
+function parseYaml(text: string, file: string): FileDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -125,17 +125,17 @@ function valueOf(document: Document.Parsed, lines: LineCounter, file: string): u
   }
 }
 
-/** Refuses depths, sizes and keys that no scenario has and that the schemas could not handle. */
-function refuseOddities(document: ScenarioDocument, file: string): void {
+/** Refuses depths, sizes and keys that no file of ours has and that the schemas could not handle. */
+function refuseOddities(document: FileDocument, file: string): void {
   let values = 0;
   const path: (string | number)[] = [];
   const refuse = (message: string): never => {
     throw new ConfigError(message, { file, line: document.lineOf(path.slice(0, MAX_DEPTH)) });
   };
   const walk = (value: unknown): void => {
-    if (++values > VALUES_MAX) refuse(`the scenario has more than ${VALUES_MAX} values`);
+    if (++values > VALUES_MAX) refuse(`the file has more than ${VALUES_MAX} values`);
     if (typeof value !== "object" || value === null) return;
-    if (path.length > MAX_DEPTH) refuse(`the scenario is nested deeper than ${MAX_DEPTH} levels`);
+    if (path.length > MAX_DEPTH) refuse(`the file is nested deeper than ${MAX_DEPTH} levels`);
     const step = (segment: string | number, child: unknown): void => {
       path.push(segment);
       if (segment === "__proto__") refuse("the key __proto__ is not allowed anywhere");

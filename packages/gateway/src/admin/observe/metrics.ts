@@ -1,0 +1,165 @@
+import type { BrokerStats } from "../administered-broker.ts";
+import type { SubscriptionStats, TopicStats } from "../../topic/topic-stats.ts";
+import { labelText, PrometheusText } from "./prometheus-text.ts";
+
+/**
+ * Topics and subscriptions that have series of their own, those with the largest backlog first. All
+ * others are only in the sums of their namespace. It bounds the answer to about 10 MB.
+ */
+const TOPICS_MAX = 1_000;
+const SUBSCRIPTIONS_MAX = 5_000;
+/** Namespaces with sums of their own, in the order of their topics. */
+const NAMESPACES_MAX = 1_000;
+
+interface MetricsInput {
+  readonly cluster: string;
+  readonly stats: BrokerStats;
+  readonly events: ReadonlyMap<string, number>;
+  readonly uptimeMs: number;
+  readonly residentBytes: number;
+  /** Clients of the broker have their turn after each metric. */
+  readonly nextTurn: () => Promise<void>;
+}
+
+/** The state of a broker in Prometheus' text format, with Pulsar's names where Pulsar has one. */
+export async function metricsText({
+  cluster,
+  stats,
+  events,
+  nextTurn,
+  ...process
+}: MetricsInput): Promise<string> {
+  const text = new PrometheusText();
+  await addTopics(text, { cluster, nextTurn }, stats.topics);
+  const gauge = (name: string, help: string, value: number): void =>
+    text.add({ name, help, type: "gauge" }, [["", value]]);
+  gauge("sluice_connections", "Connections of clients.", stats.connections);
+  gauge("sluice_paused_connections", "Connections that are not read now.", stats.pausedConnections);
+  gauge("sluice_memory_bytes", "Bytes of the budget that are in use.", stats.memoryBytes);
+  gauge("sluice_memory_max_bytes", "Bytes of the budget.", stats.memoryBytesMax);
+  gauge("sluice_pending_sends", "SENDs without a receipt.", stats.pendingSends);
+  gauge("sluice_pending_bytes", "Bytes of entries being stored.", stats.pendingBytes);
+  gauge("sluice_unread_bytes", "Bytes that clients have not taken yet.", stats.unreadBytes);
+  gauge("sluice_open_topics", "Topics and partitions that are open.", stats.topics.length);
+  gauge("sluice_uptime_seconds", "Seconds since the start.", process.uptimeMs / 1000);
+  gauge("process_resident_memory_bytes", "Memory of the process.", process.residentBytes);
+  text.add(
+    { name: "sluice_refused_connections_total", help: "Connections refused.", type: "counter" },
+    [["", stats.refusedConnections]],
+  );
+  text.add(
+    { name: "sluice_events_total", help: "Events of the broker by kind.", type: "counter" },
+    [...events].map(([kind, count]) => [labelText({ kind }), count] as const),
+  );
+  return text.toString();
+}
+
+async function addTopics(
+  text: PrometheusText,
+  { cluster, nextTurn }: Pick<MetricsInput, "cluster" | "nextTurn">,
+  all: readonly TopicStats[],
+): Promise<void> {
+  const namespaces = sumsByNamespace(all);
+  text.add(
+    { name: "pulsar_topics_count", help: "Open topics of a namespace.", type: "gauge" },
+    [...namespaces].map(
+      ([namespace, count]) => [labelText({ cluster, namespace }), count] as const,
+    ),
+  );
+  const topics = all.toSorted((a, b) => backlogOf(b) - backlogOf(a)).slice(0, TOPICS_MAX);
+  text.add(
+    {
+      name: "sluice_metrics_left_out_topics",
+      help: "Open topics without series of their own.",
+      type: "gauge",
+    },
+    [["", all.length - topics.length]],
+  );
+  const labelled = topics.map((stats) => ({ stats, labels: labelText(labelsOf(cluster, stats)) }));
+  for (const [name, help, valueOf] of TOPIC_METRICS) {
+    await nextTurn();
+    text.add(
+      { name, help, type: name.endsWith("_total") ? "counter" : "gauge" },
+      labelled.map(({ stats, labels }) => [labels, valueOf(stats)] as const),
+    );
+  }
+  const subscriptions = topics
+    .flatMap((topic) => topic.subscriptions.map((stats) => ({ topic, stats })))
+    .slice(0, SUBSCRIPTIONS_MAX)
+    .map(({ topic, stats }) => ({
+      stats,
+      labels: labelText({ ...labelsOf(cluster, topic), subscription: stats.name }),
+    }));
+  for (const [name, help, valueOf] of SUBSCRIPTION_METRICS) {
+    await nextTurn();
+    text.add(
+      { name, help, type: "gauge" },
+      subscriptions.map(({ stats, labels }) => [labels, valueOf(stats)] as const),
+    );
+  }
+}
+
+const TOPIC_METRICS: readonly (readonly [string, string, (stats: TopicStats) => number])[] = [
+  ["pulsar_rate_in", "Messages in per second.", (stats) => stats.in.messagesPerSecond],
+  ["pulsar_throughput_in", "Bytes in per second.", (stats) => stats.in.bytesPerSecond],
+  ["pulsar_rate_out", "Messages out per second.", (stats) => stats.out.messagesPerSecond],
+  ["pulsar_throughput_out", "Bytes out per second.", (stats) => stats.out.bytesPerSecond],
+  ["pulsar_in_messages_total", "Messages in.", (stats) => stats.in.messages],
+  ["pulsar_in_bytes_total", "Bytes in.", (stats) => stats.in.bytes],
+  ["pulsar_producers_count", "Producers.", ({ producers }) => producers.length],
+  ["pulsar_subscriptions_count", "Subscriptions.", ({ subscriptions }) => subscriptions.length],
+  ["pulsar_consumers_count", "Consumers.", consumersOf],
+  ["pulsar_storage_size", "Bytes of the topic's log.", ({ sizeBytes }) => sizeBytes],
+  ["pulsar_msg_backlog", "Entries of all backlogs.", backlogOf],
+];
+
+const SUBSCRIPTION_METRICS: readonly (readonly [
+  string,
+  string,
+  (stats: SubscriptionStats) => number,
+])[] = [
+  ["pulsar_subscription_back_log", "Entries not acknowledged.", (stats) => stats.backlogEntries],
+  [
+    "pulsar_subscription_delayed",
+    "Entries that wait for their time.",
+    (stats) => stats.delayedEntries,
+  ],
+  [
+    "pulsar_subscription_unacked_messages",
+    "Messages out and not acknowledged.",
+    (stats) => stats.unackedMessages,
+  ],
+  [
+    "pulsar_subscription_msg_rate_out",
+    "Messages out per second.",
+    (stats) => stats.out.messagesPerSecond,
+  ],
+  ["pulsar_subscription_consumers_count", "Consumers.", ({ consumers }) => consumers.length],
+];
+
+function labelsOf(cluster: string, { name }: TopicStats): Readonly<Record<string, string>> {
+  return { cluster, namespace: namespaceOf(name), topic: name };
+}
+
+function sumsByNamespace(topics: readonly TopicStats[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name } of topics) {
+    const namespace = namespaceOf(name);
+    if (counts.has(namespace) || counts.size < NAMESPACES_MAX)
+      counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Of a full name. */
+function namespaceOf(topic: string): string {
+  return topic.split("://")[1]?.split("/").slice(0, 2).join("/") ?? "";
+}
+
+function backlogOf({ subscriptions }: TopicStats): number {
+  return subscriptions.reduce((sum, { backlogEntries }) => sum + backlogEntries, 0);
+}
+
+function consumersOf({ subscriptions }: TopicStats): number {
+  return subscriptions.reduce((sum, { consumers }) => sum + consumers.length, 0);
+}

@@ -1,0 +1,123 @@
+import { ConfigError } from "@sluice/core";
+import type { Clock, Timer } from "@sluice/core";
+import { requireKnownKeys } from "@sluice/core/internal";
+import { systemTimer, systemWallClock } from "@sluice/core/system";
+import { EventFeed } from "../observe/event-feed.ts";
+import { isLoopback } from "../server/listen-address.ts";
+import { reachableHost } from "../server/reachable-host.ts";
+import type { AdministrableBroker } from "./administered-broker.ts";
+import { CLUSTER } from "./cluster.ts";
+import { Guard } from "./http/guard.ts";
+import { httpUrl, parseHttpAddress } from "./http/http-address.ts";
+import { httpLimits } from "./http/http-limits.ts";
+import type { HttpLimits } from "./http/http-limits.ts";
+import { HttpServer } from "./http/http-server.ts";
+import { Router } from "./http/router.ts";
+import type { Route } from "./http/router.ts";
+import { observeRoutes } from "./observe/observe-routes.ts";
+import { pulsarRoutes } from "./pulsar/pulsar-routes.ts";
+import { refusalAnswer } from "./pulsar/refusal-answer.ts";
+
+export interface StartAdminOptions {
+  /** 127.0.0.1:7070 unless given; port 0 takes a free one. */
+  readonly listen?: string;
+  /** The host that tools and clients are sent to, if it is not the one to listen on. */
+  readonly advertisedHost?: string;
+  readonly broker: AdministrableBroker;
+  /** A bearer token that may do everything, beside those of the broker's roles. */
+  readonly token?: string;
+  /** The events of the broker; without it `/api/events` has none. */
+  readonly events?: EventFeed;
+  readonly version: string;
+  readonly limits?: Partial<HttpLimits>;
+  /** More routes beside the broker's. */
+  readonly routes?: readonly Route[];
+  /** A request failed that should not have; its client was told 500. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Time, for tests. */
+export interface AdminWorld {
+  readonly timer: Timer;
+  readonly wallClock: Clock;
+}
+
+export interface RunningAdmin {
+  /** http:// */
+  readonly url: string;
+  /** Takes no more requests, ends event streams, and answers what it has begun. */
+  close(): Promise<void>;
+}
+
+const KNOWN: ReadonlySet<string> = new Set([
+  "listen",
+  "advertisedHost",
+  "broker",
+  "token",
+  "events",
+  "version",
+  "limits",
+  "routes",
+  "onError",
+]);
+
+const LISTEN = "127.0.0.1:7070";
+/** Shorter ones can be guessed. */
+const TOKEN_LENGTH_MIN = 16;
+
+/** Serves the administration of a broker over HTTP until it is closed. */
+export async function startAdmin(
+  options: StartAdminOptions,
+  { timer, wallClock }: AdminWorld = { timer: systemTimer, wallClock: systemWallClock },
+): Promise<RunningAdmin> {
+  requireKnownKeys("administration", options, KNOWN);
+  const { broker, token, version, routes = [], onError = () => {} } = options;
+  const { events = new EventFeed(wallClock) } = options;
+  const address = parseHttpAddress(options.listen ?? LISTEN);
+  const { administered } = broker;
+  requireToken(address.host, token, administered.roles !== undefined);
+  const router = new Router();
+  const server = await HttpServer.open(address, {
+    router,
+    guard: new Guard({ isLoopback: isLoopback(address.host), token, roles: administered.roles }),
+    limits: httpLimits(options.limits),
+    timer,
+    answerTo: refusalAnswer,
+    onError,
+  });
+  const host = options.advertisedHost ?? reachableHost(address.host);
+  const url = httpUrl({ ...server.address, host });
+  const urls = {
+    broker: broker.urls.find((one) => one.startsWith("pulsar://")),
+    brokerTls: broker.urls.find((one) => one.startsWith("pulsar+ssl://")),
+    http: url,
+  };
+  const observed = {
+    cluster: CLUSTER,
+    version,
+    gatewayUrls: broker.urls,
+    timer,
+    wallClock,
+    events,
+  };
+  router.add(
+    observeRoutes({ ...observed, stats: () => broker.stats(), notReady: () => broker.notReady() }),
+  );
+  router.add(
+    pulsarRoutes({ ...administered, wallClock, cluster: CLUSTER, version, urls: () => urls }),
+  );
+  router.add(routes);
+  return { url, close: () => server.close() };
+}
+
+/** Beyond this machine, whoever reaches the port could delete every topic. */
+function requireToken(host: string, token: string | undefined, hasRoles: boolean): void {
+  if (token !== undefined && token.length < TOKEN_LENGTH_MIN)
+    throw new ConfigError(
+      `the token of the administration has ${token.length} characters; use at least ${TOKEN_LENGTH_MIN}`,
+    );
+  if (isLoopback(host) || token !== undefined || hasRoles) return;
+  throw new ConfigError(
+    `the administration on ${host} needs a token: beyond 127.0.0.1 a caller must prove who it is`,
+  );
+}

@@ -1,0 +1,54 @@
+/** A policy's value as its REST path takes and answers it; undefined if it is not set. */
+export type PolicyValue = unknown;
+
+/** Policies by Pulsar's REST name, e.g. `messageTTL`. */
+export type PolicyValues = Readonly<Record<string, PolicyValue>>;
+
+/** What a role may do: `produce`, `consume` and Pulsar's other actions. Kept, not enforced. */
+export type Permissions = Readonly<Record<string, readonly string[]>>;
+
+/** Policies and permissions of a namespace, or of one topic. */
+export interface PolicySet {
+  readonly policies: PolicyValues;
+  readonly permissions: Permissions;
+}
+
+/** All that is kept of one namespace; one document of the broker's store. */
+export interface NamespaceRecord extends PolicySet {
+  /** By full name; the partitions of a topic have the policies of the topic. */
+  readonly topics: Readonly<Record<string, PolicySet>>;
+}
+
+const NO_POLICIES: PolicySet = { policies: {}, permissions: {} };
+export const NEW_NAMESPACE: NamespaceRecord = { ...NO_POLICIES, topics: {} };
+
+/** A record with one part of it, of the namespace or of a topic, replaced. Empty sets are dropped. */
+export function withSet(
+  record: NamespaceRecord,
+  topic: string | undefined,
+  set: PolicySet,
+): NamespaceRecord {
+  if (topic === undefined) return { ...record, ...set };
+  const { [topic]: _, ...others } = record.topics;
+  const isEmpty = Object.keys(set.policies).length + Object.keys(set.permissions).length === 0;
+  return { ...record, topics: isEmpty ? others : { ...others, [topic]: set } };
+}
+
+export function setOf(record: NamespaceRecord, topic: string | undefined): PolicySet {
+  if (topic === undefined) return record;
+  return Object.hasOwn(record.topics, topic) ? (record.topics[topic] ?? NO_POLICIES) : NO_POLICIES;
+}
+
+export function withPolicy(set: PolicySet, name: string, value: PolicyValue): PolicySet {
+  const { [name]: _, ...others } = set.policies;
+  return { ...set, policies: value === undefined ? others : { ...others, [name]: value } };
+}
+
+export function withPermission(
+  set: PolicySet,
+  role: string,
+  actions: readonly string[] | undefined,
+): PolicySet {
+  const { [role]: _, ...others } = set.permissions;
+  return { ...set, permissions: actions === undefined ? others : { ...others, [role]: actions } };
+}

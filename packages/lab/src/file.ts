@@ -1,0 +1,19 @@
+/** Files that people write, YAML or JSON: read with their lines, checked, every mistake with its place. */
+export { parseFileDocument } from "./file/document.ts";
+export type { FileDocument } from "./file/document.ts";
+export { placeName, toProblem } from "./file/problem.ts";
+export type { Problem } from "./file/problem.ts";
+export type { Path } from "./file/path.ts";
+export {
+  byteSize,
+  duration,
+  field,
+  flag,
+  lineOfText,
+  list,
+  map,
+  oneOf,
+  show,
+  text,
+  whole,
+} from "./file/fields.ts";

@@ -1,0 +1,90 @@
+import type { Timer } from "@sluice/core";
+import { formatWallTime } from "@sluice/core/system";
+import { describeEvent, eventJson } from "@sluice/gateway/admin";
+import type { BrokerEvent } from "@sluice/gateway";
+import type { TimedEvent } from "@sluice/gateway/admin";
+
+type Kind = BrokerEvent["kind"];
+
+/** Lines of one kind in one window; more are counted, so that a storm does not fill a disk. */
+const LINES_MAX = 10;
+const WINDOW_MS = 10_000;
+
+/** Characters of one line; a client chooses names of up to 4 KiB. */
+const LINE_CHARS_MAX = 1_000;
+
+interface Window {
+  readonly endsAtMs: number;
+  lines: number;
+  suppressed: number;
+}
+
+/** Writes a line for each event, at most ten of one kind in ten seconds and one that counts the rest. */
+export class EventLines {
+  readonly #timer: Timer;
+  readonly #isJson: boolean;
+  readonly #write: (line: string) => void;
+  readonly #windows = new Map<Kind, Window>();
+  readonly #closing = new AbortController();
+
+  constructor(timer: Timer, isJson: boolean, write: (line: string) => void) {
+    this.#timer = timer;
+    this.#isJson = isJson;
+    this.#write = write;
+  }
+
+  tell(timed: TimedEvent): void {
+    const { kind } = timed.event;
+    const window = this.#windowOf(kind);
+    if (window.lines < LINES_MAX) {
+      window.lines++;
+      this.#write(this.#lineOf(timed).slice(0, LINE_CHARS_MAX));
+      return;
+    }
+    window.suppressed++;
+    if (window.suppressed === 1) void this.#countAtEnd(kind, window);
+  }
+
+  /** Says what is still to be counted. */
+  close(): void {
+    this.#closing.abort();
+    for (const [kind, window] of this.#windows) this.#count(kind, window);
+  }
+
+  #windowOf(kind: Kind): Window {
+    const nowMs = this.#timer.now();
+    const former = this.#windows.get(kind);
+    if (former !== undefined && nowMs < former.endsAtMs) return former;
+    if (former !== undefined) this.#count(kind, former);
+    const window = { endsAtMs: nowMs + WINDOW_MS, lines: 0, suppressed: 0 };
+    this.#windows.set(kind, window);
+    return window;
+  }
+
+  async #countAtEnd(kind: Kind, window: Window): Promise<void> {
+    try {
+      await this.#timer.sleep(window.endsAtMs - this.#timer.now(), this.#closing.signal);
+    } catch {
+      return;
+    }
+    this.#count(kind, window);
+  }
+
+  #count(kind: Kind, window: Window): void {
+    const { suppressed } = window;
+    if (suppressed === 0) return;
+    window.suppressed = 0;
+    const text = `${suppressed} more events of this kind within ${WINDOW_MS / 1000} s`;
+    this.#write(
+      this.#isJson ? JSON.stringify({ event: kind, suppressed, text }) : `${kind} ${text}`,
+    );
+  }
+
+  #lineOf({ atMs, event }: TimedEvent): string {
+    const time = formatWallTime(atMs);
+    const { kind, ...rest } = eventJson(event);
+    const text = describeEvent(event);
+    if (this.#isJson) return JSON.stringify({ time, event: kind, ...rest, text });
+    return `${time} ${event.kind} ${text}`;
+  }
+}
