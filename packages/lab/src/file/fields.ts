@@ -1,6 +1,6 @@
 import { DURATION_MAX_MS, parseBytes, parseDurationMs } from "@sluice/core/internal";
 import * as v from "valibot";
-import { nearestOf } from "./nearest.ts";
+import { nearest } from "@sluice/core/internal";
 
 /** A map with exactly these keys. */
 export function map<const E extends v.ObjectEntries>(
@@ -9,8 +9,8 @@ export function map<const E extends v.ObjectEntries>(
   const known = Object.keys(entries).join(", ");
   return v.strictObject(entries, (issue) => {
     if (issue.expected === "never") {
-      const nearest = nearestOf(String(issue.path?.at(-1)?.key), Object.keys(entries));
-      const advice = nearest === undefined ? "" : `did you mean ${nearest}? `;
+      const near = nearest(String(issue.path?.at(-1)?.key), Object.keys(entries));
+      const advice = near === undefined ? "" : `did you mean ${near}? `;
       return `is not known here; ${advice}known keys: ${known || "none"}`;
     }
     if (issue.expected === "Object") {
