@@ -58,7 +58,7 @@ const connecting: [args: readonly unknown[], expected: string][] = [
   [[URL, { tls: { ca: "ca.pem" } }], "tls.ca is not PEM; give the content of the file"],
   [[URL, { tls: { cacert: "x" } }], 'tls has no option "cacert"; did you mean'],
   [[URL, { connectTimeoutMs: 0 }], "connectTimeoutMs is 0; it must be a number from 1"],
-  [[URL, { connectTimeoutMs: "5s" }], "connectTimeoutMs is 5s; it must be a number"],
+  [[URL, { connectTimeoutMs: "5s" }], 'connectTimeoutMs is "5s"; it must be a number'],
   [[URL, { keepAliveMs: -1 }], "keepAliveMs is -1"],
   [[URL, { onEvent: "log" }], "onEvent is of type string; use a function"],
   [[URL, { dependencies: { clock: 1 } }], 'dependencies has no option "clock"'],
@@ -118,7 +118,7 @@ const clientCalls: [method: keyof Client & string, args: readonly unknown[], exp
     'compression is "LZ4"; it must be one of none, lz4',
   ],
   ["createProducer", [{ topic: "t", accessMode: "Exclusive" }], 'did you mean "exclusive"?'],
-  ["createProducer", [{ topic: "t", sendTimeoutMs: "30s" }], "sendTimeoutMs is 30s; it must be"],
+  ["createProducer", [{ topic: "t", sendTimeoutMs: "30s" }], 'sendTimeoutMs is "30s"; it must be'],
   ["createProducer", [{ topic: "t", pendingMessagesMax: 0 }], "pendingMessagesMax is 0"],
   [
     "createProducer",
@@ -173,7 +173,7 @@ const producerCalls: [args: readonly unknown[], expected: string][] = [
   [[{ data: "", key: 5 }], "key is 5; use a string or a Uint8Array"],
   [[{ data: "", orderingKey: "a" }], 'orderingKey is "a"; use a Uint8Array'],
   [[{ data: "", sequenceId: 5 }], "sequenceId is 5; use a bigint"],
-  [[{ data: "", eventTimeMs: "now" }], "eventTimeMs is now; it must be a number"],
+  [[{ data: "", eventTimeMs: "now" }], 'eventTimeMs is "now"; it must be a number'],
   [[{ data: "", deliverAtMs: 1, deliverAfterMs: 1 }], "use one of them"],
   [[{ data: "", properties: { a: 1 } }], 'property "a" is 1; use a string'],
   [
