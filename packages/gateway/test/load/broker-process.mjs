@@ -18,7 +18,7 @@ const broker = await startBroker({
 /** CPU time between two looks at a timer of a millisecond: what the event loop was kept from others. */
 let turnsMs = [];
 void (async () => {
-  for (let last = process.cpuUsage(); ; ) {
+  for (let last = process.cpuUsage(); ;) {
     await systemTimer.sleep(1);
     const { user, system } = process.cpuUsage(last);
     last = process.cpuUsage();
