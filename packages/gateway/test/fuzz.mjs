@@ -61,15 +61,15 @@ for (let trip = 0; trip < 50; trip++) await honestRoundTrip();
 result.quietMs = result.slowestMs;
 result.slowestMs = 0;
 while (result.frames < Number(values.frames)) {
-  let isTalking = true;
-  const talks = Promise.all(Array.from({ length: CONNECTIONS_AT_ONCE }, talk)).finally(() => {
-    isTalking = false;
-  });
+  const talking = new AbortController();
+  const talks = Promise.all(Array.from({ length: CONNECTIONS_AT_ONCE }, talk)).finally(() =>
+    talking.abort(),
+  );
   // While the others talk, not after them.
   do {
     await honestRoundTrip();
     result.trips++;
-  } while (isTalking);
+  } while (!talking.signal.aborted);
   await talks;
 }
 result.rssGrowthBytes = Math.max(0, settledRss() - rssBefore);
