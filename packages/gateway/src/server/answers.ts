@@ -62,6 +62,7 @@ const TYPE_NAMES: ReadonlyMap<number, string> = new Map([
   [SUB_TYPE.exclusive, "Exclusive"],
   [SUB_TYPE.shared, "Shared"],
   [SUB_TYPE.failover, "Failover"],
+  [SUB_TYPE.keyShared, "Key_Shared"],
 ]);
 
 function consumerStats({ handle, subType }: AskedConsumer): Answer {

@@ -51,7 +51,7 @@ export class Outbound implements Flushable {
     this.#writeNext();
   }
 
-  /** Resolves nothing: what was added before is written, then the socket's own side is ended. */
+  /** Writes what was added before, then ends this side of the socket. */
   end(): void {
     this.flush();
     const rest: Buffer[] = [];
@@ -69,7 +69,7 @@ export class Outbound implements Flushable {
   #add(part: Buffer): number {
     const bytes = part.length;
     if (bytes === 0) return 0;
-    if (!this.#isFlushPlanned && !this.#isWriting) {
+    if (!this.#isFlushPlanned) {
       this.#isFlushPlanned = true;
       this.#options.turns.add(this);
     }
@@ -101,7 +101,8 @@ export class Outbound implements Flushable {
     // After `drop` nothing is left to release.
     if (this.#unreadBytes < bytes) return;
     this.#release(bytes);
-    this.#writeNext();
+    // What this turn still brings leaves together with it, at the end of the turn.
+    if (!this.#isFlushPlanned) this.#writeNext();
     this.#options.onTaken();
   }
 

@@ -43,9 +43,9 @@ export interface ServerStats {
 }
 
 /** Milliseconds that one connection, and all together, may work before others get their turn. */
-const WORK = { sliceMs: 2, turnMs: 8 };
+const WORK = { sliceMs: 1, turnMs: 4 };
 
-/** The part of the budget for large frames that arrive in pieces: 12 of 5 MiB at a time by default. */
+/** The part of the budget for large frames that arrive in pieces: 9 of 5 MiB at a time by default. */
 const FRAME_ROOM_PART = 1 / 4;
 
 /** All connections of a broker. */

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import type { ServerStats, StartBrokerOptions } from "../../src/index.ts";
 
 /** What the process of a broker says of itself. */
-export interface BrokerReport {
+interface BrokerReport {
   readonly rss: number;
   readonly stats: ServerStats;
   readonly topics: number;
@@ -16,7 +16,7 @@ export interface BrokerReport {
 }
 
 /** CPU time of turns of the event loop since it was last asked: a busy machine does not change it. */
-export interface LoopReport {
+interface LoopReport {
   readonly p99Ms: number;
   readonly maxMs: number;
   readonly faults: readonly string[];
