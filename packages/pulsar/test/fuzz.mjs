@@ -52,9 +52,11 @@ function everyFlip() {
 }
 
 function take(bytes) {
-  const elapsedMs = timedJudge(bytes);
-  // A machine that was busy with something else is not slow twice at the same bytes.
-  result.slowestMs = Math.max(result.slowestMs, elapsedMs > 5 ? timedJudge(bytes) : elapsedMs);
+  let elapsedMs = timedJudge(bytes);
+  // A busy machine interrupts a decoding now and then; only slow bytes are slow every time.
+  for (let again = 0; again < 5 && elapsedMs > 5; again++)
+    elapsedMs = Math.min(elapsedMs, timedJudge(bytes));
+  result.slowestMs = Math.max(result.slowestMs, elapsedMs);
   result.fed++;
 }
 
