@@ -92,19 +92,24 @@ export class WaitingKeys {
 
   /** Sorts only the entries that are lower than the highest added one. */
   #sortAddedIn(): void {
-    if (this.#added.length === 0) return;
-    this.#added.sort(highestFirst);
-    const [highest] = this.#added;
-    let lower = 0;
-    for (let high = this.#entries.length; highest !== undefined && lower < high;) {
-      const middle = (lower + high) >>> 1;
-      const entry = this.#entries[middle];
-      if (entry !== undefined && highestFirst(entry, highest) < 0) lower = middle + 1;
+    const [highest, ...lower] = this.#added.toSorted(highestFirst);
+    if (highest === undefined) return;
+    const tail = this.#entries.splice(this.#firstLowerThan(highest));
+    const sorted = [highest, ...tail, ...lower].toSorted(highestFirst);
+    for (const entry of sorted) this.#entries.push(entry);
+    this.#added = [];
+  }
+
+  #firstLowerThan(entry: WaitingEntry): number {
+    let low = 0;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#entries[middle];
+      if (other !== undefined && highestFirst(other, entry) < 0) low = middle + 1;
       else high = middle;
     }
-    const added = [...this.#entries.splice(lower), ...this.#added].sort(highestFirst);
-    for (const entry of added) this.#entries.push(entry);
-    this.#added = [];
+    return low;
   }
 }
 
