@@ -67,22 +67,28 @@ export class Topics {
     return opening;
   }
 
-  async delete(name: TopicName, { force = false }: { readonly force?: boolean }): Promise<void> {
-    const { full } = name;
-    if (!this.index.has(name)) throw notFound(full);
-    if (this.#deleting.has(full)) throw beingDeleted(full);
-    await this.#opening.get(full)?.catch(() => undefined);
-    if (this.#open.get(full)?.topic.isUsed === true && !force)
-      throw new RefusalError("NotAllowedError", `topic ${full} is in use`);
-    this.#deleting.add(full);
+  /**
+   * Deletes all of these topics or, if one of them is in use, none. `removeRest` removes what else
+   * belongs to them, before a client can create them again.
+   */
+  async delete(
+    names: readonly TopicName[],
+    { force, removeRest }: { readonly force: boolean; readonly removeRest: () => Promise<void> },
+  ): Promise<void> {
+    // A topic that could not be opened may be opened again meanwhile.
+    while (names.some(({ full }) => this.#opening.has(full)))
+      await Promise.allSettled(names.map(({ full }) => this.#opening.get(full)));
+    for (const { full } of names) {
+      if (this.#deleting.has(full)) throw beingDeleted(full);
+      if (this.#open.get(full)?.topic.isUsed === true && !force)
+        throw new RefusalError("NotAllowedError", `topic ${full} is in use`);
+    }
+    for (const { full } of names) this.#deleting.add(full);
     try {
-      const why = new RefusalError("TopicNotFound", `topic ${full} was deleted`);
-      await orRefusal(this.#close(full, why));
-      if (name.isPersistent) await orRefusal(this.#store.removeTopic(full));
-      this.#damaged.delete(full);
-      this.index.remove(name);
+      for (const name of names) await this.#delete(name);
+      await removeRest();
     } finally {
-      this.#deleting.delete(full);
+      for (const { full } of names) this.#deleting.delete(full);
     }
   }
 
@@ -134,6 +140,15 @@ export class Topics {
     );
     const failed = closed.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
+  }
+
+  async #delete(name: TopicName): Promise<void> {
+    const { full } = name;
+    const why = new RefusalError("TopicNotFound", `topic ${full} was deleted`);
+    await orRefusal(this.#close(full, why));
+    if (name.isPersistent) await orRefusal(this.#store.removeTopic(full));
+    this.#damaged.delete(full);
+    this.index.remove(name);
   }
 
   async #openNew(name: TopicName): Promise<Topic> {
@@ -251,7 +266,7 @@ function unloaded(topic: string): RefusalError {
   return new RefusalError("ServiceNotReady", `topic ${topic} was unloaded`);
 }
 
-function notFound(topic: string): RefusalError {
+export function notFound(topic: string): RefusalError {
   return new RefusalError("TopicNotFound", `topic ${topic} does not exist`);
 }
 
