@@ -210,12 +210,8 @@ test("a topic cannot be opened again before its schemas are gone", async () => {
   const store = new MemoryBrokerStore();
   const { schemas } = store;
   const remove = schemas.remove.bind(schemas);
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
   schemas.remove = async (topic) => {
-    await released;
+    await scene.timer.sleep(1_000);
     await remove(topic);
   };
   const scene = new BrokerScene(store);
@@ -225,7 +221,7 @@ test("a topic cannot be opened again before its schemas are gone", async () => {
   const deleted = broker.deleteTopic("t");
   await settle();
   await expect(scene.producer("t")).rejects.toThrow("is being deleted");
-  release();
+  await scene.timer.advance(1_000);
   await deleted;
   await scene.producer("t");
   expect(await broker.schemas.get("t")).toBeUndefined();

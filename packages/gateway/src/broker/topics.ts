@@ -77,7 +77,7 @@ export class Topics {
   ): Promise<void> {
     // A topic that could not be opened may be opened again meanwhile.
     while (names.some(({ full }) => this.#opening.has(full)))
-      await Promise.allSettled(names.map(({ full }) => this.#opening.get(full)));
+      await Promise.allSettled(names.flatMap(({ full }) => this.#opening.get(full) ?? []));
     for (const { full } of names) {
       if (this.#deleting.has(full)) throw beingDeleted(full);
       if (this.#open.get(full)?.topic.isUsed === true && !force)

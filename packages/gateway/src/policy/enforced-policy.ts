@@ -80,12 +80,14 @@ export function retentionValueOf({
   ageMaxMs,
   sizeMaxBytes,
 }: NonNullable<TopicPolicy["retention"]>): RetentionValue {
-  const inUnits = (value: number, unit: number): number =>
-    value === Infinity ? -1 : Math.ceil(value / unit);
   return {
     retentionTimeInMinutes: inUnits(ageMaxMs, MINUTE_MS),
     retentionSizeInMB: inUnits(sizeMaxBytes, MEBIBYTE),
   };
+}
+
+function inUnits(value: number, unit: number): number {
+  return value === Infinity ? -1 : Math.ceil(value / unit);
 }
 
 function retention(value: RetentionValue | undefined): TopicPolicy["retention"] {
