@@ -1,3 +1,4 @@
+import { nextTurn } from "@sluice/core/system";
 import { expect, test } from "vitest";
 import { BrokerScene, settle } from "../../test/broker-scene.ts";
 import { MemoryBrokerStore } from "../storage/store/memory-broker-store.ts";
@@ -226,4 +227,18 @@ test("a topic cannot be opened again before its schemas are gone", async () => {
   await scene.producer("t");
   expect(await broker.schemas.get("t")).toBeUndefined();
   await broker.close();
+});
+
+test("statistics of 1,000 open topics let other work have ten turns", async () => {
+  let turns = 0;
+  const counted = (): Promise<void> => {
+    turns++;
+    return nextTurn();
+  };
+  const scene = new BrokerScene(undefined, {}, { nextTurn: counted });
+  for (let number = 0; number < 1_000; number++) await scene.producer(`t${number}`);
+  turns = 0;
+  expect(await scene.broker.openTopicStats()).toEqual(scene.broker.stats());
+  expect(turns).toBe(10);
+  await scene.broker.close();
 });

@@ -255,6 +255,10 @@ export class Broker implements BrokerAdministration {
     return this.#topics.stats();
   }
 
+  openTopicStats(): Promise<readonly TopicStats[]> {
+    return this.#topics.statsInTurns();
+  }
+
   /** Closes producers and consumers, saves cursors, then closes the store. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
