@@ -16,6 +16,7 @@ const ENTRIES = {
   "@sluice/fleet/telemetry": "packages/fleet/src/telemetry.ts",
   "@sluice/gateway": "packages/gateway/src/index.ts",
   "@sluice/gateway/admin": "packages/gateway/src/admin.ts",
+  "@sluice/gateway/internal": "packages/gateway/src/internal.ts",
   "@sluice/lab": "packages/lab/src/index.ts",
   "@sluice/lab/file": "packages/lab/src/file.ts",
   "@sluice/lab/sim": "packages/lab/src/sim.ts",

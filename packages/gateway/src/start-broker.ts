@@ -93,6 +93,7 @@ export interface RunningBroker extends AdministrableBroker {
   /** What clients are given, without TLS if there is a choice. */
   readonly url: string;
   readonly port: number;
+  stats(): BrokerStats;
   /** Stores what was read, tells all clients, and ends. */
   close(): Promise<void>;
 }
@@ -185,6 +186,7 @@ export async function startBroker(
   door.lead(server);
   const administered: AdministeredBroker = {
     broker,
+    connections: () => server.stats(),
     schemas,
     policies,
     roles: authenticator && {
@@ -312,6 +314,9 @@ async function makePartitions(
   partitions: Readonly<Record<string, number>>,
 ): Promise<void> {
   for (const [topic, count] of Object.entries(partitions)) {
-    if (broker.partitionsOf(topic) !== count) await broker.createPartitionedTopic(topic, count);
+    const former = broker.partitionsOf(topic);
+    if (former === 0) await broker.createPartitionedTopic(topic, count);
+    // Partitions cannot be taken away, and an administrator may have added some.
+    else if (count > former) await broker.growPartitions(topic, count);
   }
 }

@@ -375,6 +375,25 @@ describe("policies", () => {
       expect([400, 412]).toContain((await call("POST", `${N}/backlogQuota`, wrong)).status);
   });
 
+  test("the backlogs of a namespace are cleared beside non-persistent topics", async () => {
+    const { call } = await sceneWithMessages(3);
+    await call("PUT", "/admin/v2/non-persistent/public/default/a");
+    expect((await call("POST", `${N}/clearBacklog`)).status).toBe(204);
+    expect((await call("GET", `${T}/stats`)).json).toMatchObject({
+      subscriptions: { s: { msgBacklog: 0 } },
+    });
+  });
+
+  test("the applied retention is the broker's where no policy is set", async () => {
+    const retention = { ageMaxMs: 90_000, sizeMaxBytes: Infinity };
+    const { call } = await adminScene({ broker: { retention } });
+    await call("PUT", T);
+    expect((await call("GET", `${T}/retention?applied=true`)).json).toEqual({
+      retentionTimeInMinutes: 2,
+      retentionSizeInMB: -1,
+    });
+  });
+
   test("a null body changes nothing", async () => {
     const { call } = await adminScene();
     await call("POST", `${N}/retention`, { retentionTimeInMinutes: 5, retentionSizeInMB: -1 });

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { ConfigError } from "@sluice/core";
 import { SERVER_ERROR } from "@sluice/pulsar/wire";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { ListenError, startBroker } from "../src/index.ts";
 import type { BrokerEvent, RunningBroker, StartBrokerOptions } from "../src/index.ts";
 import { startTestBroker } from "./broker-world.ts";
@@ -100,6 +100,24 @@ test("an address that other machines reach needs a token, TLS, or a word that an
   await expect(start({ listen })).rejects.toThrow("allowAnonymous: true");
   await expect(start({ listen, allowAnonymous: true })).resolves.toBeDefined();
   await expect(start({ listen, token: { secretKey: Buffer.alloc(32) } })).resolves.toBeDefined();
+});
+
+test("a topic that was given more partitions keeps them over a restart with its old number, and gets more", async () => {
+  const data = { folder: await mkdtemp(join(tmpdir(), "sluice-partitions-")) };
+  onTestFinished(() => rm(data.folder, { recursive: true, force: true }));
+  for (const [given, expected] of [
+    [2, 2],
+    [4, 4],
+    [2, 4],
+  ] as const) {
+    const running = await startBroker({
+      listen: "pulsar://127.0.0.1:0",
+      data,
+      partitions: { t: given },
+    });
+    expect(running.administered.broker.partitionsOf("t")).toBe(expected);
+    await running.close();
+  }
 });
 
 test("partitions are counted and named", async () => {

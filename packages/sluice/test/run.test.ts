@@ -101,7 +101,7 @@ test.each([
   [
     "administration for all without a token",
     ["run", "-"],
-    /the administration on 0\.0\.0\.0 needs a token/,
+    /-:1: admin\.listen is 0\.0\.0\.0:0, which other machines reach, without a token/,
     "admin: { listen: 0.0.0.0:0 }\ngateway: { listen: pulsar://127.0.0.1:0, data: memory }",
   ],
 ])("%s is wrong usage", (_, args, message, input = "") => {

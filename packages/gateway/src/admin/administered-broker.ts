@@ -18,12 +18,12 @@ export interface AdministrableBroker {
   readonly administered: AdministeredBroker;
   /** Why it serves no clients; undefined while it does. */
   notReady(): string | undefined;
-  stats(): BrokerStats;
 }
 
 /** What a broker hands to its administration. */
 export interface AdministeredBroker {
   readonly broker: BrokerAdministration;
+  readonly connections: () => ServerStats;
   readonly schemas: SchemaRegistry;
   readonly policies: PolicyBook;
   /** Undefined if the broker asks its clients for no token. */

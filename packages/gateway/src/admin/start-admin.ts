@@ -5,7 +5,7 @@ import { systemTimer, systemWallClock } from "@sluice/core/system";
 import { EventFeed } from "../observe/event-feed.ts";
 import { isLoopback } from "../server/listen-address.ts";
 import { reachableHost } from "../server/reachable-host.ts";
-import type { AdministrableBroker } from "./administered-broker.ts";
+import type { AdministrableBroker, BrokerStats } from "./administered-broker.ts";
 import { CLUSTER } from "./cluster.ts";
 import { Guard } from "./http/guard.ts";
 import { httpUrl, parseHttpAddress } from "./http/http-address.ts";
@@ -100,9 +100,11 @@ export async function startAdmin(
     wallClock,
     events,
   };
-  router.add(
-    observeRoutes({ ...observed, stats: () => broker.stats(), notReady: () => broker.notReady() }),
-  );
+  const stats = async (): Promise<BrokerStats> => ({
+    ...administered.connections(),
+    topics: await administered.broker.openTopicStats(),
+  });
+  router.add(observeRoutes({ ...observed, stats, notReady: () => broker.notReady() }));
   router.add(
     pulsarRoutes({ ...administered, wallClock, cluster: CLUSTER, version, urls: () => urls }),
   );

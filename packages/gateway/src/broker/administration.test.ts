@@ -1,5 +1,7 @@
+import { nextTurn } from "@sluice/core/system";
 import { expect, test } from "vitest";
 import { BrokerScene, settle } from "../../test/broker-scene.ts";
+import { MemoryBrokerStore } from "../storage/store/memory-broker-store.ts";
 
 const textOf = (entry: { readonly bytes: Uint8Array } | undefined): string | undefined =>
   entry === undefined ? undefined : Buffer.from(entry.bytes).toString();
@@ -159,5 +161,84 @@ test("a question about 10,000 topics costs nothing while no topic comes or goes"
   for (let count = 0; count < 100_000; count++)
     if (scene.broker.topicsOf("shop/n3") !== first) throw new Error("the list was made again");
   await expect(scene.broker.createTopic("one/too/many")).rejects.toThrow("10000 topics");
+  await scene.broker.close();
+});
+
+test("a partitioned topic is deleted whole or, while one partition is used, not at all", async () => {
+  const scene = new BrokerScene();
+  const { broker } = scene;
+  await broker.createPartitionedTopic("orders", 2);
+  const kept = await scene.producer("orders-partition-0", { initialSubscription: "s" });
+  await kept.say("kept");
+  kept.handle.close();
+  const used = await scene.producer("orders-partition-1");
+  await expect(broker.deleteTopic("orders")).rejects.toThrow("in use");
+  expect(textOf(await broker.peek("orders-partition-0", "s", 1))).toBe("kept");
+  await broker.deleteTopic("orders", { force: true });
+  expect(used.closed[0]?.error).toBe("TopicNotFound");
+  expect(broker.topicsOf("public/default")).toEqual([]);
+  await broker.close();
+});
+
+test("a partition that is added while its topic is being deleted is deleted with it", async () => {
+  const scene = new BrokerScene();
+  const { broker } = scene;
+  await broker.createPartitionedTopic("orders", 1);
+  (await scene.consumer("orders-partition-0")).handle.close();
+  const grown = broker.growPartitions("orders", 3);
+  await broker.deleteTopic("orders");
+  await grown;
+  expect(broker.topicsOf("public/default")).toEqual([]);
+  await broker.close();
+});
+
+test("of two deletions at once one is refused, and what a client creates next stays", async () => {
+  const scene = await sceneOfFive();
+  const { broker } = scene;
+  const schema = { name: "s", type: 2, schemaData: Buffer.from("{}") };
+  await broker.schemas.put("t", schema);
+  const [first, second] = [broker.deleteTopic("t"), broker.deleteTopic("t")];
+  await expect(second).rejects.toThrow("is being deleted");
+  await first;
+  await expect(broker.schemas.get("t")).resolves.toBeUndefined();
+  await (await scene.producer("t")).say("new");
+  await settle();
+  expect(broker.topicsOf("public/default")).toHaveLength(1);
+  await broker.close();
+});
+
+test("a topic cannot be opened again before its schemas are gone", async () => {
+  const store = new MemoryBrokerStore();
+  const { schemas } = store;
+  const remove = schemas.remove.bind(schemas);
+  schemas.remove = async (topic) => {
+    await scene.timer.sleep(1_000);
+    await remove(topic);
+  };
+  const scene = new BrokerScene(store);
+  const { broker } = scene;
+  (await scene.producer("t")).handle.close();
+  await broker.schemas.put("t", { name: "s", type: 2, schemaData: Buffer.from("{}") });
+  const deleted = broker.deleteTopic("t");
+  await settle();
+  await expect(scene.producer("t")).rejects.toThrow("is being deleted");
+  await scene.timer.advance(1_000);
+  await deleted;
+  await scene.producer("t");
+  expect(await broker.schemas.get("t")).toBeUndefined();
+  await broker.close();
+});
+
+test("statistics of 1,000 open topics let other work have ten turns", async () => {
+  let turns = 0;
+  const counted = (): Promise<void> => {
+    turns++;
+    return nextTurn();
+  };
+  const scene = new BrokerScene(undefined, {}, { nextTurn: counted });
+  for (let number = 0; number < 1_000; number++) await scene.producer(`t${number}`);
+  turns = 0;
+  expect(await scene.broker.openTopicStats()).toEqual(scene.broker.stats());
+  expect(turns).toBe(10);
   await scene.broker.close();
 });

@@ -19,8 +19,8 @@ export interface BrokerAdministration {
   partitionsOf(topic: string): number;
   /** Opens the topic if it is not open. A partitioned topic has the stats of its partitions only. */
   statsOf(topic: string): Promise<TopicStats>;
-  /** Of the topics that are open. */
-  stats(): readonly TopicStats[];
+  /** Of the topics that are open, asked in several turns of the event loop. */
+  openTopicStats(): Promise<readonly TopicStats[]>;
   createTopic(topic: string): Promise<void>;
   createPartitionedTopic(topic: string, partitions: number): Promise<void>;
   /** Only more; durable subscriptions of partition 0 are copied to the new ones. */

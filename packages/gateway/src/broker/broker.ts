@@ -24,7 +24,7 @@ import type { BrokerSettings, ResolvedSettings } from "../topic/settings.ts";
 import type { BrokerAdministration } from "./administration.ts";
 import { partitionName } from "./topic-index.ts";
 import type { TopicDomain } from "./topic-index.ts";
-import { Topics } from "./topics.ts";
+import { Topics, notFound } from "./topics.ts";
 
 export interface BrokerDependencies {
   readonly store: BrokerStore;
@@ -159,22 +159,21 @@ export class Broker implements BrokerAdministration {
     });
   }
 
-  async deleteTopic(topic: string, options: { readonly force?: boolean } = {}): Promise<void> {
+  async deleteTopic(
+    topic: string,
+    { force = false }: { readonly force?: boolean } = {},
+  ): Promise<void> {
     const name = parseTopicName(topic);
-    const partitions = this.#partitions(name);
-    if (partitions.length === 0) {
-      await this.#topics.delete(name, options);
-      // A partition shares the schema of its topic.
-      if (name.partition === undefined) await this.schemas.delete(topic);
+    if (this.partitionsOf(topic) > 0) {
+      await this.#turns.run(() => this.#deletePartitioned(name, force));
       return;
     }
-    await this.#turns.run(async () => {
-      for (const partition of partitions)
-        if (this.#topics.index.has(partition)) await this.#topics.delete(partition, options);
-      await orRefusal(this.#store.removePartitionCount(name.full));
-      this.#topics.index.removePartitions(name);
-      await this.schemas.delete(topic);
-    });
+    if (!this.#topics.index.has(name)) throw notFound(name.full);
+    const removeRest = async (): Promise<void> => {
+      // A partition shares the schema of its topic.
+      if (name.partition === undefined) await this.schemas.delete(topic);
+    };
+    await this.#topics.delete([name], { force, removeRest });
   }
 
   async unloadTopic(topic: string): Promise<void> {
@@ -256,6 +255,10 @@ export class Broker implements BrokerAdministration {
     return this.#topics.stats();
   }
 
+  openTopicStats(): Promise<readonly TopicStats[]> {
+    return this.#topics.statsInTurns();
+  }
+
   /** Closes producers and consumers, saves cursors, then closes the store. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -270,6 +273,18 @@ export class Broker implements BrokerAdministration {
     } finally {
       await this.#store.close();
     }
+  }
+
+  async #deletePartitioned(name: TopicName, force: boolean): Promise<void> {
+    const existing = this.#partitions(name).filter((partition) =>
+      this.#topics.index.has(partition),
+    );
+    const removeRest = async (): Promise<void> => {
+      await orRefusal(this.#store.removePartitionCount(name.full));
+      this.#topics.index.removePartitions(name);
+      await this.schemas.delete(name.full);
+    };
+    await this.#topics.delete(existing, { force, removeRest });
   }
 
   /** Subscriptions of partition 0 begin at the start of new partitions, which have no entries yet. */
@@ -303,7 +318,7 @@ export class Broker implements BrokerAdministration {
     const partitions = this.#partitions(name);
     if (partitions.length > 0) return partitions;
     if (this.#topics.index.lists(name)) return [name];
-    throw new RefusalError("TopicNotFound", `topic ${name.full} does not exist`);
+    throw notFound(name.full);
   }
 
   #partitions(name: TopicName): readonly TopicName[] {

@@ -96,7 +96,7 @@ test("a backlog that is too old blocks at a check and frees at a check", async (
   await producer.say("a");
   await scene.timer.advance(9_000);
   await producer.say("b");
-  await scene.timer.advance(5_000);
+  await scene.timer.advance(6_000);
   await expect(scene.producer("t")).rejects.toThrow("over its quota");
   await consumer.take(2);
   consumer.acknowledgeAll();
@@ -122,6 +122,58 @@ test("eviction drops the oldest entries of slow subscriptions, and producers go 
   expect(scene.events).toEqual([]);
   await settle();
   expect(scene.broker.stats()[0]?.sizeBytes).toBeLessThan(4000);
+  await scene.broker.close();
+});
+
+test("eviction drops entries that are too old, and producers go on", async () => {
+  const scene = sceneWith(quotaOf({ ageMaxMs: 10_000, action: "consumer_backlog_eviction" }));
+  await scene.consumer("t");
+  const producer = await scene.producer("t");
+  await producer.say("old");
+  await scene.timer.advance(9_000);
+  await producer.say("new");
+  await scene.timer.advance(6_000);
+  expect(scene.broker.stats()[0]?.subscriptions[0]?.backlogEntries).toBe(1);
+  expect(scene.events).toEqual([]);
+  await scene.broker.close();
+});
+
+/** The eviction was not waited for: its refusal ended the process as an unhandled rejection. */
+test("a topic may be unloaded while old entries of it are evicted", async () => {
+  const policy = quotaOf({ ageMaxMs: 1, action: "consumer_backlog_eviction" });
+  const unloads: Promise<void>[] = [];
+  let isUnloadDue = false;
+  const policies = {
+    of: () => {
+      if (isUnloadDue) unloads.push(scene.broker.unloadTopic("t"));
+      return policy;
+    },
+  };
+  const scene = new BrokerScene(undefined, {}, { policies });
+  await scene.consumer("t");
+  await (await scene.producer("t")).say("old");
+  isUnloadDue = true;
+  await scene.timer.advance(5_000);
+  isUnloadDue = false;
+  expect(unloads).not.toEqual([]);
+  await Promise.all(unloads);
+  expect(scene.events).toEqual([]);
+  await scene.broker.close();
+});
+
+test("a retention policy holds instead of the broker's, and from its next change on", async () => {
+  const policy: Policy = { messageTtlMs: undefined, backlogQuota: undefined };
+  policy.retention = { ageMaxMs: Infinity, sizeMaxBytes: 3_000 };
+  const scene = sceneWith(policy);
+  const producer = await scene.producer("t");
+  for (let count = 0; count < 100; count++) await producer.say(text);
+  await scene.timer.advance(60_000);
+  const kept = scene.broker.stats()[0]?.sizeBytes ?? 0;
+  expect(kept).toBeGreaterThanOrEqual(3_000);
+  expect(kept).toBeLessThan(4_000);
+  policy.retention = undefined;
+  await scene.timer.advance(60_000);
+  expect(scene.broker.stats()[0]?.sizeBytes).toBeLessThan(600);
   await scene.broker.close();
 });
 

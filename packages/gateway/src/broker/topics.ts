@@ -67,22 +67,28 @@ export class Topics {
     return opening;
   }
 
-  async delete(name: TopicName, { force = false }: { readonly force?: boolean }): Promise<void> {
-    const { full } = name;
-    if (!this.index.has(name)) throw notFound(full);
-    if (this.#deleting.has(full)) throw beingDeleted(full);
-    await this.#opening.get(full)?.catch(() => undefined);
-    if (this.#open.get(full)?.topic.isUsed === true && !force)
-      throw new RefusalError("NotAllowedError", `topic ${full} is in use`);
-    this.#deleting.add(full);
+  /**
+   * Deletes all of these topics or, if one of them is in use, none. `removeRest` removes what else
+   * belongs to them, before a client can create them again.
+   */
+  async delete(
+    names: readonly TopicName[],
+    { force, removeRest }: { readonly force: boolean; readonly removeRest: () => Promise<void> },
+  ): Promise<void> {
+    // A topic that could not be opened may be opened again meanwhile.
+    while (names.some(({ full }) => this.#opening.has(full)))
+      await Promise.allSettled(names.flatMap(({ full }) => this.#opening.get(full) ?? []));
+    for (const { full } of names) {
+      if (this.#deleting.has(full)) throw beingDeleted(full);
+      if (this.#open.get(full)?.topic.isUsed === true && !force)
+        throw new RefusalError("NotAllowedError", `topic ${full} is in use`);
+    }
+    for (const { full } of names) this.#deleting.add(full);
     try {
-      const why = new RefusalError("TopicNotFound", `topic ${full} was deleted`);
-      await orRefusal(this.#close(full, why));
-      if (name.isPersistent) await orRefusal(this.#store.removeTopic(full));
-      this.#damaged.delete(full);
-      this.index.remove(name);
+      for (const name of names) await this.#delete(name);
+      await removeRest();
     } finally {
-      this.#deleting.delete(full);
+      for (const { full } of names) this.#deleting.delete(full);
     }
   }
 
@@ -98,10 +104,7 @@ export class Topics {
   /** Applies retention to the open topics and unloads those that were idle for long enough. */
   async tidy(): Promise<void> {
     const { settings } = this.#surroundings;
-    // A copy: a topic that is opened meanwhile changes its place.
-    const all = [...this.#open.values()];
-    for (const [index, open] of all.entries()) {
-      if (index % TOPICS_PER_TURN === TOPICS_PER_TURN - 1) await this.#surroundings.nextTurn();
+    for await (const open of this.#openInTurns()) {
       await open.topic.tidy();
       const nowMs = this.#nowMs;
       if (open.topic.isUsed) open.usedAtMs = nowMs;
@@ -114,15 +117,18 @@ export class Topics {
 
   /** Applies backlog quotas to the open topics. */
   async check(): Promise<void> {
-    const all = [...this.#open.values()];
-    for (const [index, { topic }] of all.entries()) {
-      if (index % TOPICS_PER_TURN === TOPICS_PER_TURN - 1) await this.#surroundings.nextTurn();
-      await topic.check();
-    }
+    for await (const { topic } of this.#openInTurns()) await topic.check();
   }
 
   stats(): readonly TopicStats[] {
     return [...this.#open.values()].map(({ topic }) => topic.stats());
+  }
+
+  /** The same, without keeping other work waiting: 10,000 topics take 50 ms. */
+  async statsInTurns(): Promise<readonly TopicStats[]> {
+    const stats: TopicStats[] = [];
+    for await (const { topic } of this.#openInTurns()) stats.push(topic.stats());
+    return stats;
   }
 
   /** Closes what is open and opens nothing more. */
@@ -134,6 +140,24 @@ export class Topics {
     );
     const failed = closed.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
+  }
+
+  /** The topics that are open. Other work gets a turn of the event loop after each hundred. */
+  async *#openInTurns(): AsyncGenerator<OpenTopic> {
+    // A copy: a topic that is opened meanwhile changes its place.
+    for (const [index, open] of [...this.#open.values()].entries()) {
+      if (index % TOPICS_PER_TURN === TOPICS_PER_TURN - 1) await this.#surroundings.nextTurn();
+      yield open;
+    }
+  }
+
+  async #delete(name: TopicName): Promise<void> {
+    const { full } = name;
+    const why = new RefusalError("TopicNotFound", `topic ${full} was deleted`);
+    await orRefusal(this.#close(full, why));
+    if (name.isPersistent) await orRefusal(this.#store.removeTopic(full));
+    this.#damaged.delete(full);
+    this.index.remove(name);
   }
 
   async #openNew(name: TopicName): Promise<Topic> {
@@ -251,7 +275,7 @@ function unloaded(topic: string): RefusalError {
   return new RefusalError("ServiceNotReady", `topic ${topic} was unloaded`);
 }
 
-function notFound(topic: string): RefusalError {
+export function notFound(topic: string): RefusalError {
   return new RefusalError("TopicNotFound", `topic ${topic} does not exist`);
 }
 

@@ -36,12 +36,15 @@ export interface RetentionValue {
 const MINUTE_MS = 60_000;
 const MEBIBYTE = 1024 * 1024;
 
-/** What the broker does for a topic: its own value of each policy, else its namespace's. */
+/**
+ * What the broker does for a topic: its own value of each policy, else its namespace's. The two types
+ * of backlog quota are policies of their own, as in Pulsar.
+ */
 export function enforcedPolicy(topic: PolicyValues, namespace: PolicyValues): TopicPolicy {
   const effective = { ...namespace, ...topic };
   return {
     messageTtlMs: messageTtlMs(effective[MESSAGE_TTL] as number | undefined),
-    backlogQuota: backlogQuota(effective[BACKLOG_QUOTA] as BacklogQuotaMap | undefined),
+    backlogQuota: backlogQuota({ ...quotasOf(namespace), ...quotasOf(topic) }),
     retention: retention(effective[RETENTION] as RetentionValue | undefined),
   };
 }
@@ -51,8 +54,14 @@ function messageTtlMs(seconds = 0): number | undefined {
   return seconds > 0 ? seconds * 1000 : undefined;
 }
 
-function backlogQuota(map: BacklogQuotaMap = {}): BacklogQuota | undefined {
-  const { destination_storage: size, message_age: age } = map;
+function quotasOf(policies: PolicyValues): BacklogQuotaMap | undefined {
+  return policies[BACKLOG_QUOTA] as BacklogQuotaMap | undefined;
+}
+
+function backlogQuota({
+  destination_storage: size,
+  message_age: age,
+}: BacklogQuotaMap): BacklogQuota | undefined {
   const action = size?.policy ?? age?.policy;
   if (action === undefined) return undefined;
   return {
@@ -64,6 +73,21 @@ function backlogQuota(map: BacklogQuotaMap = {}): BacklogQuota | undefined {
 
 function limited(value = -1, unit: number): number | undefined {
   return value >= 0 ? value * unit : undefined;
+}
+
+/** The broker's own retention as Pulsar writes it, rounded up to whole units. */
+export function retentionValueOf({
+  ageMaxMs,
+  sizeMaxBytes,
+}: NonNullable<TopicPolicy["retention"]>): RetentionValue {
+  return {
+    retentionTimeInMinutes: inUnits(ageMaxMs, MINUTE_MS),
+    retentionSizeInMB: inUnits(sizeMaxBytes, MEBIBYTE),
+  };
+}
+
+function inUnits(value: number, unit: number): number {
+  return value === Infinity ? -1 : Math.ceil(value / unit);
 }
 
 function retention(value: RetentionValue | undefined): TopicPolicy["retention"] {

@@ -107,3 +107,16 @@ test("policies that no document can hold are refused, and the former ones hold",
   });
   expect(book.of(T).messageTtlMs).toBe(5_000);
 });
+
+test("a topic's quota of one type leaves its namespace's quota of the other type in force", async () => {
+  const book = await open();
+  const size = { limit: 10, limitSize: 10, limitTime: -1, policy: "producer_exception" };
+  const age = { limit: -1, limitSize: -1, limitTime: 5, policy: "producer_exception" };
+  await book.setPolicy({ namespace: NAMESPACE }, BACKLOG_QUOTA, { message_age: age });
+  await book.setPolicy(AT_T, BACKLOG_QUOTA, { destination_storage: size });
+  expect(book.of(T).backlogQuota).toEqual({
+    sizeMaxBytes: 10,
+    ageMaxMs: 5_000,
+    action: "producer_exception",
+  });
+});

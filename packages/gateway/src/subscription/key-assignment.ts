@@ -10,8 +10,10 @@ export interface KeyRange {
   readonly end: number;
 }
 
-interface Point {
-  readonly hash: number;
+/** Hashes of one consumer, up to `end`: from `start` on, or from the next lower share on. */
+interface Share {
+  readonly start: number;
+  readonly end: number;
   readonly consumer: Consumer;
 }
 
@@ -20,13 +22,14 @@ const POINTS_PER_CONSUMER = 100;
 
 /**
  * Which consumer of a Key_Shared subscription gets which keys: by consistent hashing, so that few
- * keys move when a consumer joins or leaves; or, if the consumers say so, by ranges of their own.
+ * keys move when a consumer joins or leaves; or, if the consumers are sticky, by the ranges of hashes
+ * that they name.
  */
 export class KeyAssignment {
   readonly #hashOf: (text: string) => number;
   #consumers: readonly Consumer[] = [];
-  /** Sorted by hash. */
-  #ring: readonly Point[] = [];
+  /** Sorted by `end`. */
+  #shares: readonly Share[] = [];
   #joined = 0;
 
   /** `hashOf`: the hash of a text, from 0 to 65,535. */
@@ -38,70 +41,71 @@ export class KeyAssignment {
     return this.#consumers;
   }
 
-  /** Throws a `RefusalError` if its ranges overlap with another's, or others share the keys otherwise. */
+  /** Throws a `RefusalError` if its ranges overlap, or if other consumers are sticky and it is not. */
   add(consumer: Consumer): void {
     const { keyRanges } = consumer;
     const [other] = this.#consumers;
     if (other !== undefined && (other.keyRanges === undefined) !== (keyRanges === undefined))
       throw new RefusalError("ConsumerBusy", "the subscription has another Key_Shared mode");
-    if (keyRanges !== undefined) this.#requireFree(keyRanges);
-    else this.#addPoints(consumer);
+    const more = keyRanges === undefined ? this.#pointsOf(consumer) : rangesOf(consumer, keyRanges);
+    const shares = [...this.#shares, ...more.toSorted(byEnd)].toSorted(byEnd);
+    if (keyRanges !== undefined) requireDisjoint(shares);
+    this.#shares = shares;
     this.#consumers = [...this.#consumers, consumer];
   }
 
   remove(consumer: Consumer): void {
     this.#consumers = this.#consumers.filter((other) => other !== consumer);
-    this.#ring = this.#ring.filter((point) => point.consumer !== consumer);
+    this.#shares = this.#shares.filter((share) => share.consumer !== consumer);
   }
 
   /** Undefined if no consumer has the hash in its ranges. */
   consumerOf(hash: number): Consumer | undefined {
-    if (this.#ring.length === 0)
-      return this.#consumers.find(({ keyRanges = [] }) =>
-        keyRanges.some((range) => has(range, hash)),
-      );
     let low = 0;
-    let high = this.#ring.length;
+    let high = this.#shares.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#ring[middle]?.hash ?? 0) < hash) low = middle + 1;
+      if ((this.#shares[middle]?.end ?? 0) < hash) low = middle + 1;
       else high = middle;
     }
-    return (this.#ring[low] ?? this.#ring[0])?.consumer;
+    const share = this.#shares[low];
+    if (share !== undefined) return share.start <= hash ? share.consumer : undefined;
+    // After the last point of the ring comes the first; ranges do not go round.
+    const [first] = this.#shares;
+    return first?.consumer.keyRanges === undefined ? first?.consumer : undefined;
   }
 
-  #addPoints(consumer: Consumer): void {
+  #pointsOf(consumer: Consumer): readonly Share[] {
     // Names need not differ.
     const name = `${consumer.name}\u0000${this.#joined++}`;
-    const points = Array.from({ length: POINTS_PER_CONSUMER }, (_, index) => ({
-      hash: this.#hashOf(`${name}\u0000${index}`),
+    return Array.from({ length: POINTS_PER_CONSUMER }, (_, index) => ({
+      start: 0,
+      end: this.#hashOf(`${name}\u0000${index}`),
       consumer,
     }));
-    // Nearly sorted, which costs little more than a copy.
-    this.#ring = [...this.#ring, ...points.toSorted(byHash)].toSorted(byHash);
-  }
-
-  #requireFree(ranges: readonly KeyRange[]): void {
-    if (ranges.length === 0)
-      throw new RefusalError("ConsumerAssignError", "a sticky consumer names its hash ranges");
-    for (const range of ranges) {
-      const isRange = 0 <= range.start && range.start <= range.end && range.end < KEY_HASHES;
-      const taken = this.#consumers.some(({ keyRanges = [] }) =>
-        keyRanges.some((other) => other.start <= range.end && range.start <= other.end),
-      );
-      if (!isRange || taken)
-        throw new RefusalError(
-          "ConsumerAssignError",
-          `the range ${range.start} to ${range.end} ${isRange ? "has a consumer" : "is not within 0 to 65535"}`,
-        );
-    }
   }
 }
 
-function has({ start, end }: KeyRange, hash: number): boolean {
-  return start <= hash && hash <= end;
+function rangesOf(consumer: Consumer, ranges: readonly KeyRange[]): readonly Share[] {
+  if (ranges.length === 0) throw notAssigned("a sticky consumer names its hash ranges");
+  return ranges.map(({ start, end }) => {
+    if (0 <= start && start <= end && end < KEY_HASHES) return { start, end, consumer };
+    throw notAssigned(`the range ${start} to ${end} is not within 0 to ${KEY_HASHES - 1}`);
+  });
 }
 
-function byHash(a: Point, b: Point): number {
-  return a.hash - b.hash;
+function requireDisjoint(shares: readonly Share[]): void {
+  let before = -1;
+  for (const { start, end } of shares) {
+    if (start <= before) throw notAssigned(`the range ${start} to ${end} overlaps with another`);
+    before = end;
+  }
+}
+
+function notAssigned(why: string): RefusalError {
+  return new RefusalError("ConsumerAssignError", why);
+}
+
+function byEnd(a: Share, b: Share): number {
+  return a.end - b.end;
 }

@@ -25,6 +25,7 @@ export class BacklogQuotaCheck {
   #quota: BacklogQuota | undefined;
   /** Bytes that may be published before the size has to be looked at. */
   #roomBytes = Infinity;
+  /** Producers are blocked for the age of the backlog, as of the last check. */
   #isTooOld = false;
 
   constructor(options: BacklogQuotaOptions) {
@@ -50,14 +51,17 @@ export class BacklogQuotaCheck {
   /** Called every `quotaCheckMs`. */
   async check(): Promise<void> {
     this.#quota = this.#options.quota();
-    const maxMs = this.#quota?.ageMaxMs;
-    this.#isTooOld = maxMs !== undefined && (await this.#oldestAgeMs()) >= maxMs;
+    const { ageMaxMs, action } = this.#quota ?? {};
+    const isTooOld = ageMaxMs !== undefined && (await this.#oldestAgeMs()) > ageMaxMs;
+    const isEvicted = action === "consumer_backlog_eviction";
+    if (isTooOld && isEvicted) await this.#evictOlderThan(ageMaxMs);
+    this.#isTooOld = isTooOld && !isEvicted;
     this.apply();
   }
 
   /** Blocks, evicts or unblocks by what is known; reads nothing. */
   apply(): void {
-    const { block, subscriptions, wallClock } = this.#options;
+    const { block, subscriptions } = this.#options;
     const quota = this.#quota;
     if (quota === undefined) {
       this.#roomBytes = Infinity;
@@ -75,10 +79,12 @@ export class BacklogQuotaCheck {
     } else {
       subscriptions.evictTo(sizeMaxBytes * EVICT_TO);
       this.#roomBytes = sizeMaxBytes - this.#backlogBytes();
-      if (this.#isTooOld && quota.ageMaxMs !== undefined)
-        void subscriptions.expireAll(wallClock.now() - quota.ageMaxMs);
-      this.#isTooOld = false;
     }
+  }
+
+  #evictOlderThan(ageMaxMs: number): Promise<void> {
+    const { subscriptions, wallClock } = this.#options;
+    return subscriptions.expireAll(wallClock.now() - ageMaxMs);
   }
 
   #backlogBytes(): number {

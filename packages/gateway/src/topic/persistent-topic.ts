@@ -331,13 +331,14 @@ export class PersistentTopic implements Topic {
   async #trimNow(): Promise<void> {
     const { log } = this.#stored;
     const { consumedBefore } = this.subscriptions;
-    const { wallClock, settings } = this.#surroundings;
+    const { wallClock, settings, policies } = this.#surroundings;
+    const { retention = settings.retention } = policies.of(this.#name);
     const { sizeBytes } = log;
     try {
       // Entries that nobody subscribed to may still be wanted; what subscriptions consumed is not.
       const isSubscribed = this.subscriptions.hasDurable;
       const drain = isSubscribed ? { drainAfterMs: 0 } : {};
-      await log.trim({ nowMs: wallClock.now(), consumedBefore, ...settings.retention, ...drain });
+      await log.trim({ nowMs: wallClock.now(), consumedBefore, ...retention, ...drain });
     } catch (error) {
       // What could not be removed now is tried again.
       if (log.failure !== undefined) this.#stop(error);

@@ -39,8 +39,8 @@ function* inspectLines(report: DataReport): Generator<string> {
   for (const [topic, count] of report.partitions) yield `partitioned ${topic}: ${count} partitions`;
   for (const { topic, version, type, bytes } of report.schemas)
     yield `schema of ${topic}: version ${version}, type ${type}, ${bytes} bytes`;
-  for (const { file, offsetBytes, message } of report.damage)
-    yield `damage in ${file}${offsetBytes === undefined ? "" : ` at byte ${offsetBytes}`}: ${message}`;
+  // The message names the file and, if it is known, the byte.
+  for (const { message } of report.damage) yield `damage: ${message}`;
   const damage =
     report.damage.length === 0 ? "no damage" : `${report.damage.length} damaged places`;
   yield `${report.topics.length} topics, ${damage}`;

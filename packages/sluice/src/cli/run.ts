@@ -25,7 +25,8 @@ const CHECK_EXAMPLES = `
 Examples:
   sluice check flow.yaml
 
-Exits with 0, with 2 if the file is wrong.`;
+Exits with 0, with 2 if the file is wrong. Keys, certificates and addresses that it names are not
+looked at: sluice run does.`;
 
 const FLOW_FILE = "sluice.yaml";
 

@@ -70,7 +70,7 @@ pipelines: {}`;
     "flow.yaml:1: name is [1]; expected one line of text",
     "flow.yaml:2: gatewy is not known here; did you mean gateway? known keys: name, store, admin, gateway, pipelines",
     "flow.yaml:3: admin.listn is not known here; did you mean listen? known keys: listen, advertisedHost, tokenFile",
-    "flow.yaml:5: gateway.listen must be an address such as pulsar://127.0.0.1:6650, or a list of them",
+    "flow.yaml:5: gateway.listen is 5; expected an address such as pulsar://127.0.0.1:6650 or pulsar+ssl://127.0.0.1:6651",
     'flow.yaml:6: gateway.upstream is "pulsar://other:6650"; expected embedded; gateways in front of a cluster come with a later version',
     "flow.yaml:7: gateway.partitions.orders is 0; expected a whole number from 1 to 10000",
     "flow.yaml:8: gateway.retention.size is 64; expected a size with its unit, such as 64MiB, 10MB or 512KiB",
@@ -83,6 +83,28 @@ test.each([
   ["", /flow.yaml:1: gateway is missing; expected a map/],
   ["gateway: { auth: {} }", /flow.yaml:1: gateway.auth has no key/],
   ["gateway: { tls: { cert: a } }", /gateway.tls.key is missing/],
+  [
+    "gateway: { listen: [http://127.0.0.1:80] }",
+    /gateway.listen\[0\] is "http:.*; expected an address/,
+  ],
+  ["gateway: { listen: pulsar+ssl://127.0.0.1 }", /needs a certificate; add gateway.tls/],
+  [
+    "gateway: { listen: pulsar://1.2.3.4 }",
+    /flow.yaml:1: gateway.listen has .* other machines reach/,
+  ],
+  [
+    "gateway: {}\nadmin: { listen: 7070 }",
+    /flow.yaml:2: admin.listen is 7070; expected an address/,
+  ],
+  ["gateway: {}\nadmin: { listen: 0.0.0.0:70 }", /:2: admin.listen is .* add admin.tokenFile/],
+  [
+    "gateway: { partitions: { a/b: 2 } }",
+    /gateway.partitions\["a\/b"\] is "a\/b"; expected the name/,
+  ],
+  [
+    "gateway: { auth: { tokenSecretFile: s, roles: { r: { consume: [orders] } } } }",
+    /roles.r.consume\[0\] is "orders"; expected a pattern/,
+  ],
   ["store: { redis: { url: x } }\ngateway: {}", /store is .*; expected memory; redis comes with/],
 ])("%j is wrong", (text, message) => {
   expect(problemsOf(text).join("\n")).toMatch(message);

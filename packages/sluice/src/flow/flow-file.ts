@@ -1,5 +1,12 @@
 import { dirname, resolve } from "node:path";
-import { SluiceError } from "@sluice/core";
+import { ConfigError, SluiceError } from "@sluice/core";
+import {
+  Permissions,
+  isLoopback,
+  parseHttpAddress,
+  parseListenAddress,
+  parseTopicName,
+} from "@sluice/gateway/internal";
 import {
   byteSize,
   duration,
@@ -85,24 +92,46 @@ function later(what: string): v.GenericSchema<never> {
   );
 }
 
-function texts(): v.GenericSchema<unknown, string[]> {
-  return list(lineOfText(), ITEMS_MAX);
+/** Text that a parser of the broker takes. */
+function parsedBy(parse: (text: string) => unknown, expected: string): v.GenericSchema<string> {
+  return field<string>((value) => typeof value === "string" && isTaken(parse, value), expected);
 }
 
-const listen = v.union(
-  [
-    v.pipe(
-      v.string(),
-      v.transform((url) => [url]),
-    ),
-    texts(),
-  ],
-  "must be an address such as pulsar://127.0.0.1:6650, or a list of them",
+function isTaken(parse: (text: string) => unknown, text: string): boolean {
+  try {
+    parse(text);
+    return true;
+  } catch (error) {
+    if (error instanceof ConfigError) return false;
+    throw error;
+  }
+}
+
+const address = parsedBy(
+  parseListenAddress,
+  "an address such as pulsar://127.0.0.1:6650 or pulsar+ssl://127.0.0.1:6651",
+);
+
+const listen = v.lazy((value) =>
+  Array.isArray(value)
+    ? list(address, ITEMS_MAX)
+    : v.pipe(
+        address,
+        v.transform((url) => [url]),
+      ),
+);
+
+const patterns = list(
+  parsedBy(
+    (pattern) => new Permissions({ role: { produce: [pattern] } }),
+    'a pattern of topics such as "public/default/*"',
+  ),
+  ITEMS_MAX,
 );
 
 const role = map({
-  produce: v.optional(texts(), []),
-  consume: v.optional(texts(), []),
+  produce: v.optional(patterns, []),
+  consume: v.optional(patterns, []),
   admin: v.optional(flag(), false),
 });
 
@@ -118,7 +147,11 @@ const gateway = map({
   ),
   data: v.optional(lineOfText(), DATA),
   partitions: v.optional(
-    v.record(v.string(), whole(1, 10_000), notMap("topics with their number")),
+    v.record(
+      parsedBy(parseTopicName, "the name of a topic"),
+      whole(1, 10_000),
+      notMap("topics with their number"),
+    ),
     {},
   ),
   retention: v.optional(map({ size: v.optional(byteSize()), age: v.optional(duration()) })),
@@ -143,7 +176,10 @@ const flow = map({
   ),
   admin: v.optional(
     map({
-      listen: v.optional(lineOfText(), ADMIN_LISTEN),
+      listen: v.optional(
+        parsedBy(parseHttpAddress, "an address such as 127.0.0.1:7070"),
+        ADMIN_LISTEN,
+      ),
       advertisedHost: v.optional(lineOfText()),
       tokenFile: v.optional(lineOfText()),
     }),
@@ -177,16 +213,49 @@ export function loadFlow(text: string, file: string): Flow {
 
 type Checked = v.InferOutput<typeof flow>;
 
-function contradictions({ gateway: { auth } }: Checked): Problem[] {
+function contradictions({ admin, gateway: given }: Checked): Problem[] {
+  return [
+    ...given.listen.flatMap((url) => listenMistakes(url, given)),
+    ...authMistakes(given.auth),
+    ...adminMistakes(admin, given.auth),
+  ];
+}
+
+function listenMistakes(
+  url: string,
+  { tls, auth, allowAnonymous }: Checked["gateway"],
+): readonly Problem[] {
+  const { host, isTls } = parseListenAddress(url);
+  const path = ["gateway", "listen"];
+  if (isTls && tls === undefined)
+    return [mistake(path, `has ${url}, which needs a certificate; add gateway.tls`)];
+  if (isTls || isLoopback(host) || auth !== undefined || allowAnonymous) return [];
+  const what = `has ${url}, which other machines reach, without tokens and TLS`;
+  return [mistake(path, `${what}; add gateway.auth or gateway.tls, or allowAnonymous: true`)];
+}
+
+function authMistakes(auth: Checked["gateway"]["auth"]): readonly Problem[] {
   if (auth === undefined) return [];
   const path = ["gateway", "auth"];
-  const both = auth.tokenSecretFile !== undefined && auth.tokenPublicKeyFile !== undefined;
-  const none = auth.tokenSecretFile === undefined && auth.tokenPublicKeyFile === undefined;
-  if (!both && !none) return [];
-  const message = both
-    ? "has tokenSecretFile and tokenPublicKeyFile; expected one of them"
-    : "has no key; expected tokenSecretFile or tokenPublicKeyFile";
-  return [{ path, message, isMissing: false }];
+  const keys = [auth.tokenSecretFile, auth.tokenPublicKeyFile].filter((key) => key !== undefined);
+  if (keys.length === 1) return [];
+  return keys.length === 0
+    ? [mistake(path, "has no key; expected tokenSecretFile or tokenPublicKeyFile")]
+    : [mistake(path, "has tokenSecretFile and tokenPublicKeyFile; expected one of them")];
+}
+
+function adminMistakes(
+  admin: Checked["admin"],
+  auth: Checked["gateway"]["auth"],
+): readonly Problem[] {
+  if (admin === undefined || admin.tokenFile !== undefined || auth !== undefined) return [];
+  if (isLoopback(parseHttpAddress(admin.listen).host)) return [];
+  const what = `is ${admin.listen}, which other machines reach, without a token`;
+  return [mistake(["admin", "listen"], `${what}; add admin.tokenFile or gateway.auth`)];
+}
+
+function mistake(path: readonly string[], message: string): Problem {
+  return { path, message, isMissing: false };
 }
 
 /** The same with files and folders made absolute. */

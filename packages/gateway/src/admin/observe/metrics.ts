@@ -1,5 +1,6 @@
 import type { BrokerStats } from "../administered-broker.ts";
 import type { SubscriptionStats, TopicStats } from "../../topic/topic-stats.ts";
+import { backlogOf, largestBacklogs } from "./largest-backlogs.ts";
 import { labelText, PrometheusText } from "./prometheus-text.ts";
 
 /**
@@ -66,7 +67,8 @@ async function addTopics(
       ([namespace, count]) => [labelText({ cluster, namespace }), count] as const,
     ),
   );
-  const topics = all.toSorted((a, b) => backlogOf(b) - backlogOf(a)).slice(0, TOPICS_MAX);
+  await nextTurn();
+  const topics = largestBacklogs(all, TOPICS_MAX);
   text.add(
     {
       name: "sluice_metrics_left_out_topics",
@@ -154,10 +156,6 @@ function sumsByNamespace(topics: readonly TopicStats[]): ReadonlyMap<string, num
 /** Of a full name. */
 function namespaceOf(topic: string): string {
   return topic.split("://")[1]?.split("/").slice(0, 2).join("/") ?? "";
-}
-
-function backlogOf({ subscriptions }: TopicStats): number {
-  return subscriptions.reduce((sum, { backlogEntries }) => sum + backlogEntries, 0);
 }
 
 function consumersOf({ subscriptions }: TopicStats): number {

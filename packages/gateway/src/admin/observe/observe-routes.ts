@@ -8,6 +8,7 @@ import type { Answer } from "../http/answer.ts";
 import type { AdminRequest } from "../http/request.ts";
 import type { Route } from "../http/router.ts";
 import { eventStream } from "./event-stream.ts";
+import { largestBacklogs } from "./largest-backlogs.ts";
 import { metricsText } from "./metrics.ts";
 
 export interface ObservedBroker {
@@ -17,7 +18,7 @@ export interface ObservedBroker {
   readonly timer: Timer;
   readonly wallClock: Clock;
   readonly events: EventFeed;
-  readonly stats: () => BrokerStats;
+  readonly stats: () => Promise<BrokerStats>;
   /** Undefined while the broker serves; else why it does not. */
   readonly notReady: () => string | undefined;
 }
@@ -31,7 +32,11 @@ export function observeRoutes(observed: ObservedBroker): readonly Route[] {
   const startedAtMs = timer.now();
   const uptimeMs = (): number => timer.now() - startedAtMs;
   return [
-    { method: "GET", path: "/api/state", handle: () => json(state(observed, uptimeMs())) },
+    {
+      method: "GET",
+      path: "/api/state",
+      handle: async () => json(state(observed, await observed.stats(), uptimeMs())),
+    },
     {
       method: "GET",
       path: "/api/events",
@@ -46,7 +51,7 @@ export function observeRoutes(observed: ObservedBroker): readonly Route[] {
         body: await metricsText({
           nextTurn,
           cluster: observed.cluster,
-          stats: observed.stats(),
+          stats: await observed.stats(),
           events: events.counts,
           uptimeMs: uptimeMs(),
           residentBytes: process.memoryUsage.rss(),
@@ -70,10 +75,13 @@ function lastEventId(request: AdminRequest): number {
   return Number.isSafeInteger(id) ? id : 0;
 }
 
-function state(observed: ObservedBroker, uptimeMs: number): object {
-  const { topics, memoryBytes, memoryBytesMax, ...connections } = observed.stats();
+function state(
+  observed: ObservedBroker,
+  { topics, memoryBytes, memoryBytesMax, ...connections }: BrokerStats,
+  uptimeMs: number,
+): object {
   const { rss, heapUsed, external } = process.memoryUsage();
-  const shown = topics.toSorted((a, b) => backlogOf(b) - backlogOf(a)).slice(0, STATE_TOPICS_MAX);
+  const shown = largestBacklogs(topics, STATE_TOPICS_MAX);
   return {
     version: observed.version,
     uptimeMs: Math.round(uptimeMs),
@@ -112,8 +120,4 @@ function topicState(stats: TopicStats): object {
       unackedMessages: subscription.unackedMessages,
     })),
   };
-}
-
-function backlogOf({ subscriptions }: TopicStats): number {
-  return subscriptions.reduce((sum, { backlogEntries }) => sum + backlogEntries, 0);
 }

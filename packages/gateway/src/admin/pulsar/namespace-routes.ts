@@ -205,7 +205,8 @@ async function clearBacklog(
   isMeant: (subscription: string) => boolean,
 ): Promise<typeof DONE> {
   const { broker } = admin;
-  for (const topic of broker.topicsOf(existingNamespaceOf(admin, request)))
+  // A non-persistent topic has no backlog.
+  for (const topic of broker.topicsOf(existingNamespaceOf(admin, request), "persistent"))
     for (const subscription of await broker.subscriptionsOf(topic))
       if (isMeant(subscription)) await broker.skip(topic, subscription, "all");
   return DONE;

@@ -10,6 +10,7 @@ import {
   BACKLOG_QUOTA_TYPES,
   MESSAGE_TTL,
   RETENTION,
+  retentionValueOf,
 } from "../../policy/enforced-policy.ts";
 import type {
   BacklogQuotaMap,
@@ -71,13 +72,13 @@ const NOT_SUPPORTED: readonly string[] = [
 ];
 
 const INT_MAX = 2 ** 31 - 1;
-const NO_RETENTION: RetentionValue = { retentionTimeInMinutes: 0, retentionSizeInMB: 0 };
 
 /** Policies of topics and namespaces. */
 export function policyRoutes(admin: BrokerAdmin): readonly Route[] {
+  const ofBroker = retentionValueOf(admin.settings.retention);
   return policyLevels(admin).flatMap((level) => [
     ...valueRoutes(admin, level, MESSAGE_TTL, messageTtlOf, 0),
-    ...valueRoutes(admin, level, RETENTION, retentionOf, NO_RETENTION),
+    ...valueRoutes(admin, level, RETENTION, retentionOf, ofBroker),
     ...KEPT.flatMap((name) => valueRoutes(admin, level, name, (request) => request.json())),
     ...backlogQuotaRoutes(admin, level),
     ...OF_LIMITS.flatMap((name) => refusedRoutes(level, name, "it comes with the publish limits")),

@@ -10,7 +10,7 @@ import { existingTopicOf, notFound, ofBothDomains, partsOf, topicPath } from "./
 import { partitionedStatsJson, topicStatsJson } from "./stats-json.ts";
 import type { StatsOptions } from "./stats-json.ts";
 
-/** Topics of one answer of `broker-stats/topics`; it is made in one turn of the event loop. */
+/** Topics of one answer of `broker-stats/topics`, which is written in one turn of the event loop. */
 const STATS_TOPICS_MAX = 1_000;
 
 /** Stats of topics and of partitioned topics. */
@@ -56,7 +56,7 @@ export function statsRoutes(admin: BrokerAdmin): readonly Route[] {
     {
       method: "GET",
       path: "/admin/v2/broker-stats/topics",
-      handle: () => json(brokerStats(broker.stats())),
+      handle: async () => json(brokerStats(await broker.openTopicStats())),
     },
     { method: "GET", path: "/admin/v2/broker-stats/metrics", handle: () => json([]) },
   ];

@@ -30,20 +30,19 @@ export function topicRoutes(admin: BrokerAdmin): readonly Route[] {
 
 function listRoutes(admin: BrokerAdmin, domain: Domain): readonly Route[] {
   const path = `/admin/v2/${domain}/{tenant}/{namespace}`;
-  const ofDomain = (topic: string): boolean => topic.startsWith(`${domain}:`);
   return [
     {
       method: "GET",
       path,
-      handle: (request) =>
-        json(admin.broker.topicsOf(existingNamespaceOf(admin, request)).filter(ofDomain)),
+      handle: (request) => json(admin.broker.topicsOf(existingNamespaceOf(admin, request), domain)),
     },
     {
       method: "GET",
       path: `${path}/partitioned`,
       handle: (request) => {
         const namespace = existingNamespaceOf(admin, request);
-        return json([...admin.broker.partitionedTopicsOf(namespace).keys()].filter(ofDomain));
+        const all = [...admin.broker.partitionedTopicsOf(namespace).keys()];
+        return json(all.filter((topic) => topic.startsWith(`${domain}:`)));
       },
     },
   ];

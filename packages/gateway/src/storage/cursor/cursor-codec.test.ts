@@ -54,6 +54,46 @@ test("a cursor that was cut, or has too much, or any other bytes, is damaged", (
   );
 });
 
+/** As written by the broker before version 2: version, mark-delete 1:5, two ranges and one ack set. */
+const VERSION_1 = Buffer.from(
+  [
+    "01",
+    "000000000001 000000000005",
+    "00000003 00000001",
+    "000000000001 000000000007 000000000009",
+    "000000000001 00000000000c 00000000000d",
+    "000000000003 000000000000 000000000002",
+    "000000000001 000000000005 0001 000000000000000b",
+  ]
+    .join("")
+    .replaceAll(" ", ""),
+  "hex",
+);
+
+test("a cursor of version 1 is read, and damage in it is found", () => {
+  const { ranges, ...rest } = decodeCursor(VERSION_1);
+  expect(rangesOf(ranges)).toEqual([
+    { ledgerId: 1, from: 7, to: 9 },
+    { ledgerId: 1, from: 12, to: 13 },
+    { ledgerId: 3, from: 0, to: 2 },
+  ]);
+  expect(rest).toEqual({
+    ackedBefore: { ledgerId: 1, entryId: 5 },
+    ackSets: [{ position: { ledgerId: 1, entryId: 5 }, ackSet: [11n] }],
+  });
+  for (let length = 0; length < VERSION_1.length; length++)
+    expect(() => decodeCursor(VERSION_1.subarray(0, length))).toThrow(StorageError);
+  const disordered = Buffer.from(VERSION_1);
+  disordered.writeUIntBE(6, 1 + 12 + 8 + 12, 6);
+  expect(() => decodeCursor(disordered)).toThrow("out of order");
+});
+
+test("a cursor of a later version is refused with its version and the way out", () => {
+  const later = encodeCursor({ ackedBefore: { ledgerId: 0, entryId: 0 }, ranges: [], ackSets: [] });
+  later.writeUInt8(3, 0);
+  expect(() => decodeCursor(later)).toThrow("has version 3; this broker reads 1 and 2: use the");
+});
+
 test("a cursor with ranges out of order is damaged", () => {
   const ackedBefore = { ledgerId: 1, entryId: 5 };
   const orders = [

@@ -12,6 +12,9 @@ import type { CursorSnapshot, PartlyAcked, RangeRun } from "./cursor-snapshot.ts
  */
 const VERSION = 2;
 
+/** Read, never written: ranges one by one (ledger, from, to), the number of them before the sets'. */
+const FORMER_VERSION = 1;
+
 const NUMBER_BYTES = 6;
 const HEAD_BYTES = 1 + 2 * NUMBER_BYTES + 2 * 4;
 const RUN_HEAD_BYTES = NUMBER_BYTES + 4;
@@ -45,47 +48,66 @@ export function encodeCursor({ ackedBefore, ranges, ackSets }: CursorSnapshot): 
   return writer.bytes;
 }
 
-/** Throws a `StorageError` unless the bytes are exactly what `encodeCursor` makes. */
+/** Throws a `StorageError` unless the bytes are what `encodeCursor` makes, or made before. */
 export function decodeCursor(bytes: Uint8Array): CursorSnapshot {
   const reader = new Reader(bytes);
   const version = reader.uint(1);
-  if (version !== VERSION) throw damaged(`has version ${version}, not ${VERSION}`);
+  if (version !== VERSION && version !== FORMER_VERSION)
+    throw damaged(
+      `has version ${version}; this broker reads ${FORMER_VERSION} and ${VERSION}: use the broker that wrote it, or a newer one`,
+    );
   const ackedBefore = reader.position();
-  const runCount = reader.uint(4);
+  const rangesCount = reader.uint(4);
   const setCount = reader.uint(4);
-  const ranges: RangeRun[] = [];
-  let previous = ackedBefore;
-  for (let index = 0; index < runCount; index++) {
-    const run = readRun(reader, previous);
-    ranges.push(run);
-    previous = { ledgerId: run.ledgerId, entryId: run.to.at(-1) ?? 0 };
-  }
+  const ranges =
+    version === VERSION ? readRuns(reader, rangesCount) : readSingleRanges(reader, rangesCount);
+  requireOrder(ranges, ackedBefore);
   const ackSets: PartlyAcked[] = [];
   for (let index = 0; index < setCount; index++) ackSets.push(readSet(reader));
   reader.end();
   return { ackedBefore, ranges, ackSets };
 }
 
-function readRun(reader: Reader, previous: Position): RangeRun {
-  const ledgerId = reader.uint(NUMBER_BYTES);
-  const count = reader.uint(4);
-  const from = reader.doubles(count);
-  const to = reader.doubles(count);
-  if (ledgerId < previous.ledgerId || count === 0) throw damaged("has ranges out of order");
-  let end = ledgerId === previous.ledgerId ? previous.entryId : -1;
+function readRuns(reader: Reader, count: number): readonly RangeRun[] {
+  const runs: RangeRun[] = [];
   for (let index = 0; index < count; index++) {
-    const start = from[index] ?? Number.NaN;
-    const next = to[index] ?? Number.NaN;
-    if (
-      !Number.isSafeInteger(start) ||
-      !Number.isSafeInteger(next) ||
-      start <= end ||
-      next <= start
-    )
-      throw damaged("has ranges out of order");
-    end = next;
+    const ledgerId = reader.uint(NUMBER_BYTES);
+    const length = reader.uint(4);
+    runs.push({ ledgerId, from: reader.doubles(length), to: reader.doubles(length) });
   }
-  return { ledgerId, from, to };
+  return runs;
+}
+
+function readSingleRanges(reader: Reader, count: number): readonly RangeRun[] {
+  const runs: { readonly ledgerId: number; readonly from: number[]; readonly to: number[] }[] = [];
+  for (let index = 0; index < count; index++) {
+    const { ledgerId, entryId: from } = reader.position();
+    let run = runs.at(-1);
+    if (run?.ledgerId !== ledgerId) runs.push((run = { ledgerId, from: [], to: [] }));
+    run.from.push(from);
+    run.to.push(reader.uint(NUMBER_BYTES));
+  }
+  return runs.map(({ ledgerId, from, to }) => ({
+    ledgerId,
+    from: Float64Array.from(from),
+    to: Float64Array.from(to),
+  }));
+}
+
+/** Ranges are in order, do not touch, and are beyond the mark-delete position. */
+function requireOrder(runs: readonly RangeRun[], ackedBefore: Position): void {
+  let previous = ackedBefore;
+  for (const { ledgerId, from, to } of runs) {
+    if (ledgerId < previous.ledgerId || from.length === 0) throw damaged("has ranges out of order");
+    let end = ledgerId === previous.ledgerId ? previous.entryId : -1;
+    for (const [index, start] of from.entries()) {
+      const next = to[index] ?? Number.NaN;
+      const isRange = Number.isSafeInteger(start) && Number.isSafeInteger(next) && start < next;
+      if (!isRange || start <= end) throw damaged("has ranges out of order");
+      end = next;
+    }
+    previous = { ledgerId, entryId: end };
+  }
 }
 
 function runBytes({ from }: RangeRun): number {

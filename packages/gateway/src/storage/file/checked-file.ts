@@ -53,7 +53,10 @@ export async function readChecked(files: LogFiles, path: string): Promise<Buffer
   try {
     const sizeBytes = await file.sizeBytes();
     if (sizeBytes < CHECKED_HEADER_BYTES || sizeBytes > CHECKED_HEADER_BYTES + CONTENT_BYTES_MAX)
-      throw damaged(path, `is ${sizeBytes} bytes long`);
+      throw damaged(
+        path,
+        `is damaged: it has ${sizeBytes} bytes, which no file of a broker has; restore it`,
+      );
     const bytes = Buffer.alloc(sizeBytes);
     await file.read(bytes, 0);
     const content = bytes.subarray(CHECKED_HEADER_BYTES);

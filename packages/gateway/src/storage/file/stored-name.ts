@@ -19,6 +19,13 @@ export function fileNameOf(name: string): string {
   return `${readable}-${hash}`;
 }
 
+const STORED_NAME = new RegExp(String.raw`^[\w-]{1,${READABLE_LENGTH}}-[0-9a-f]{${HASH_LENGTH}}$`);
+
+/** Whether a file or folder has a name that a store gives. Others are left alone, e.g. lost+found. */
+export function isStoredName(fileName: string): boolean {
+  return STORED_NAME.test(fileName);
+}
+
 /** The name of a file, if the readable front is all of it; undefined if only the hash tells. */
 export function readableNameOf(fileName: string): string | undefined {
   const name = fileName.slice(0, -(1 + HASH_LENGTH));

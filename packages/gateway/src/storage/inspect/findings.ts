@@ -24,11 +24,15 @@ export class Findings {
     return this.#spots.get(damage) ?? {};
   }
 
-  /** A file that should be there, unless a running broker has just removed those before it. */
-  async noteMissing(folder: string, name: string): Promise<void> {
+  /**
+   * A file that should be there, unless a running broker has just removed those before it; and how
+   * many after it are missing too.
+   */
+  async noteMissing(folder: string, name: string, moreAfterIt = 0): Promise<void> {
     const file = `${folder}/${name}`;
     if ((await this.#files.list(folder)).includes(name)) return;
-    this.note(new StorageError("damaged", `${file} is missing`, { spot: { file } }));
+    const more = moreAfterIt === 0 ? "" : `, and so are the ${moreAfterIt} after it`;
+    this.note(new StorageError("damaged", `${file} is missing${more}`, { spot: { file } }));
   }
 
   /**

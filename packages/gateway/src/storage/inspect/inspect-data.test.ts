@@ -120,6 +120,19 @@ test("missing files and torn tails are reported", async () => {
   expect(report.topics[0]?.segments.at(-1)).toMatchObject({ tornBytes: 4, damage: undefined });
 });
 
+test("a segment with a number far beyond the others is one finding", async () => {
+  const disk = await written();
+  const folder = disk.paths().find((path) => path.endsWith("0000000002.log")) ?? "";
+  const stray = folder.replace("0000000002", "9999999999");
+  const file = await disk.mount().openToWrite(stray);
+  await file.close();
+  const report = await inspected(disk);
+  const missing = folder.replace("0000000002", "0000000003");
+  expect(report.damage.map(({ message }) => message)).toContain(
+    `${missing} is missing, and so are the 9999999995 after it`,
+  );
+});
+
 test("a folder that is no data folder is refused by name", async () => {
   const files = new SimulatedDisk(new SeededRandom(1)).mount();
   await expect(inspectData("elsewhere", files)).rejects.toThrow("elsewhere has no folder");

@@ -1,9 +1,9 @@
 import { decodeCursor } from "../cursor/cursor-codec.ts";
 import { readDocuments } from "../document/file-document-store.ts";
 import type { DocumentPlace } from "../document/file-document-store.ts";
-import { isGone } from "../file/gone-folder.ts";
 import type { LogFiles } from "../file/log-files.ts";
 import { nodeFiles } from "../file/node-files.ts";
+import { isStoredName } from "../file/stored-name.ts";
 import { SCHEMA_ENDING } from "../schema/file-schema-store.ts";
 import { decodeSchema } from "../schema/schema-codec.ts";
 import {
@@ -42,7 +42,7 @@ export async function inspectData(
   const findings = new Findings(files);
   const topics: TopicReport[] = [];
   for (const name of await list(files, topicsFolder(folder)))
-    if (!isGone(name))
+    if (isStoredName(name))
       topics.push(await inspectTopic(files, `${topicsFolder(folder)}/${name}`, findings));
   const schemas = await inspectSchemas(files, schemasFolder(folder), findings);
   const partitions =
@@ -102,7 +102,7 @@ async function inspectSchemas(
 ): Promise<readonly SchemaReport[]> {
   const schemas: SchemaReport[] = [];
   for (const name of await list(files, root)) {
-    if (isGone(name)) continue;
+    if (!isStoredName(name)) continue;
     const place = { folder: `${root}/${name}`, ending: SCHEMA_ENDING };
     await inspectDocuments(files, place, {
       findings,

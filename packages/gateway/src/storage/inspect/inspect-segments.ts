@@ -19,8 +19,8 @@ export async function inspectSegments(
   const reports: SegmentReport[] = [];
   let expectedId = ledgerIds[0];
   for (const ledgerId of ledgerIds) {
-    for (; expectedId !== undefined && expectedId < ledgerId; expectedId++)
-      await findings.noteMissing(folder, segmentFile(expectedId));
+    if (expectedId !== undefined && expectedId < ledgerId)
+      await findings.noteMissing(folder, segmentFile(expectedId), ledgerId - expectedId - 1);
     expectedId = ledgerId + 1;
     if (ledgerId !== ledgerIds.at(-1) && !sealedIds.has(ledgerId))
       await findings.noteMissing(folder, sealFile(ledgerId));

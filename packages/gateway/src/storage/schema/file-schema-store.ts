@@ -1,7 +1,7 @@
 import { FileDocumentStore } from "../document/file-document-store.ts";
 import { isGone, removeAtOnce } from "../file/gone-folder.ts";
 import type { LogFiles } from "../file/log-files.ts";
-import { fileNameOf, requireName } from "../file/stored-name.ts";
+import { fileNameOf, isStoredName, requireName } from "../file/stored-name.ts";
 import { StorageClosedError } from "../storage-error.ts";
 import type { StorageError } from "../storage-error.ts";
 import { Turns } from "../turns.ts";
@@ -42,7 +42,7 @@ export class FileSchemaStore implements SchemaStore {
     await files.makeFolder(root);
     const names = await files.list(root);
     for (const name of names.filter(isGone)) await files.removeFolder(`${root}/${name}`);
-    const folders = new Set(names.filter((name) => !isGone(name)));
+    const folders = new Set(names.filter(isStoredName));
     return new FileSchemaStore(files, root, { folders, onDamaged });
   }
 

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,6 +9,8 @@ import { SimulatedDisk } from "../../../test/simulated-disk.ts";
 import { describeBrokerStore } from "../../../test/broker-store-contract.ts";
 import { textsOf } from "../../../test/document-store-contract.ts";
 import { readAll, say, textOf } from "../../../test/topic-log-contract.ts";
+import { fileNameOf } from "../file/stored-name.ts";
+import { inspectData } from "../inspect/inspect-data.ts";
 import { FileBrokerStore } from "./file-broker-store.ts";
 
 let base = "";
@@ -54,10 +56,25 @@ test("a folder is open once, and can be taken again after it was closed", async 
   await (await FileBrokerStore.open(root)).close();
 });
 
+test("what is not of the store, such as lost+found, is left alone, and the rest is there", async () => {
+  const root = newRoot();
+  const before = await FileBrokerStore.open(root);
+  await (await before.openTopic("t")).close();
+  await before.close();
+  const foreign = ["topics/lost+found/notes", "schemas/notes"].map((path) => join(root, path));
+  await mkdir(join(root, "topics", "lost+found"));
+  for (const file of [...foreign, join(root, "topics", ".DS_Store")]) await writeFile(file, "kept");
+  const after = await FileBrokerStore.open(root);
+  expect(after.topics()).toEqual(["t"]);
+  await after.close();
+  for (const file of foreign) expect(await readFile(file, "utf8")).toBe("kept");
+  expect(await inspectData(root)).toMatchObject({ topics: [{ name: "t" }], damage: [] });
+});
+
 test("what was being made or removed in a crash is cleared away", async () => {
   const root = newRoot();
   await (await FileBrokerStore.open(root)).close();
-  await mkdir(join(root, "topics", "half-made"));
+  await mkdir(join(root, "topics", fileNameOf("half-made")));
   await mkdir(join(root, "topics", "half-removed.gone"));
   await writeFile(join(root, "topics", "half-removed.gone", "0000000000.log"), "");
   const store = await FileBrokerStore.open(root);

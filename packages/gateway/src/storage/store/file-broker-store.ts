@@ -16,7 +16,7 @@ import type { FolderLock } from "./folder-lock.ts";
 import type { LogFiles } from "../file/log-files.ts";
 import { nodeFiles } from "../file/node-files.ts";
 import { StorageClosedError, StorageError } from "../storage-error.ts";
-import { fileNameOf, requireName } from "../file/stored-name.ts";
+import { fileNameOf, isStoredName, requireName } from "../file/stored-name.ts";
 import { CacheBudget } from "../log/tail-cache.ts";
 import { ReadCache } from "../log/read-cache.ts";
 import {
@@ -279,6 +279,7 @@ async function findTopics(
   const topics = new Set<string>();
   const nameless = new Set<string>();
   for (const folderName of await files.list(topicsFolder(root))) {
+    if (!isStoredName(folderName) && !isGone(folderName)) continue;
     const folder = `${topicsFolder(root)}/${folderName}`;
     const inside = isGone(folderName) ? [] : await files.list(folder);
     const hasEntries = inside.some((file) => file.endsWith(".log"));
