@@ -32,6 +32,14 @@ describe("lookup", () => {
       brokerUrlSsl: "",
     });
     expect(json).toHaveProperty("nativeUrl", (json as { brokerUrl: string }).brokerUrl);
+    const named = await call(
+      "GET",
+      "/lookup/v2/topic/persistent/public/default/t?listenerName=outside",
+    );
+    expect([named.status, named.json]).toEqual([
+      412,
+      { reason: 'there is no listener "outside"; connect without a listener name' },
+    ]);
   });
 
   test("partitions of an unknown topic are 0 only where the topic may be created", async () => {

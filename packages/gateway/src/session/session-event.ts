@@ -72,7 +72,7 @@ export type ResultEvent =
       readonly messages: readonly MessageToDeliver[];
     }
   | { readonly kind: "activeChanged"; readonly consumer: number; readonly isActive: boolean }
-  /** The topic is terminated and its last message was delivered. */
+  /** The topic is terminated and all its messages are acknowledged. */
   | { readonly kind: "reachedEnd"; readonly consumer: number }
   /** The broker has closed a consumer. */
   | { readonly kind: "consumerClosed"; readonly consumer: number }
