@@ -195,7 +195,7 @@ export class Producers {
       body: {
         requestId,
         producerName: opened.name,
-        lastSequenceId: -1n,
+        lastSequenceId: opened.lastSequenceId,
         // Java's client does without a schema, but not without this field.
         schemaVersion: opened.schemaVersion ?? NO_SCHEMA,
         topicEpoch: opened.topicEpoch,

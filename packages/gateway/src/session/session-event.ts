@@ -40,6 +40,8 @@ export type ResultEvent =
       /** False while the producer waits for exclusive access. */
       readonly isReady: boolean;
       readonly topicEpoch: bigint | undefined;
+      /** Of a producer of the same name; -1 if none is known. */
+      readonly lastSequenceId: bigint;
       readonly schemaVersion: Uint8Array | undefined;
     }
   /** A producer that waited has exclusive access now. */
