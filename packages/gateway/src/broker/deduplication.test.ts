@@ -1,7 +1,10 @@
 import { encodeEntry } from "@sluice/pulsar/wire";
+import { SeededRandom } from "@sluice/core";
 import { expect, test } from "vitest";
 import { BrokerScene, settle } from "../../test/broker-scene.ts";
+import { openStoreOn } from "../../test/file-world.ts";
 import { HeldStore } from "../../test/held-store.ts";
+import { SimulatedDisk } from "../../test/simulated-disk.ts";
 import type { Position } from "../storage/position.ts";
 import { MemoryBrokerStore } from "../storage/store/memory-broker-store.ts";
 import type { BrokerStore } from "../storage/store/broker-store.ts";
@@ -87,4 +90,29 @@ test("an entry that is sent again while it is on its way is answered after it, o
   expect((await opening).handle.lastSequenceId).toBe(0n);
   expect(answers).toEqual([at(0), undefined]);
   await scene.broker.close();
+});
+
+test("the ids of entries that were removed are there after a crash", async () => {
+  const disk = new SimulatedDisk(new SeededRandom(3));
+  const open = async (): Promise<BrokerScene> => {
+    const log = { segmentBytesMax: 400 };
+    return sceneOf(await openStoreOn(disk.mount(), { log })).scene;
+  };
+  const scene = await open();
+  const consumer = await scene.consumer("t");
+  await send(await scene.producer("t", { producerName: "a" }), 7);
+  const b = await scene.producer("t", { producerName: "b" });
+  for (let id = 0; id < 20; id++) await send(b, id);
+  await consumer.take(21);
+  consumer.acknowledgeAll();
+  for (let minute = 0; minute < 2; minute++) {
+    await scene.timer.advance(60_000);
+    await settle();
+  }
+  expect(await scene.broker.entryAt("t", at(0))).toBeUndefined();
+  disk.crash();
+  const after = await open();
+  const again = await after.producer("t", { producerName: "a" });
+  expect(again.handle.lastSequenceId).toBe(7n);
+  await after.broker.close();
 });

@@ -1,5 +1,6 @@
 import { encodeEntry } from "@sluice/pulsar/wire";
 import type { MessageMetadata } from "@sluice/pulsar/wire";
+import { nextTurn } from "@sluice/core/system";
 import { expect, test } from "vitest";
 import { DOCUMENT_BYTES_MAX } from "../storage/document/document-store.ts";
 import { MemoryDocumentStore } from "../storage/document/memory-document-store.ts";
@@ -23,7 +24,6 @@ class Scene {
   open(isDamaged = false): Promise<Deduplication> {
     const { log, documents } = this;
     const saved = isDamaged ? "damaged" : this.saved.get(SEQUENCE_IDS_NAME);
-    const nextTurn = (): Promise<void> => Promise.resolve();
     return Deduplication.open(saved, { log, documents, nextTurn, isWanted: () => true });
   }
 
