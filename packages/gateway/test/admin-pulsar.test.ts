@@ -32,6 +32,14 @@ describe("lookup", () => {
       brokerUrlSsl: "",
     });
     expect(json).toHaveProperty("nativeUrl", (json as { brokerUrl: string }).brokerUrl);
+    const named = await call(
+      "GET",
+      "/lookup/v2/topic/persistent/public/default/t?listenerName=outside",
+    );
+    expect([named.status, named.json]).toEqual([
+      412,
+      { reason: 'there is no listener "outside"; connect without a listener name' },
+    ]);
   });
 
   test("partitions of an unknown topic are 0 only where the topic may be created", async () => {
@@ -404,7 +412,25 @@ describe("policies", () => {
     });
   });
 
-  test.each(["publishRate", "dispatchRate", "maxProducersPerTopic", "deduplication"])(
+  test("deduplication has one name at a namespace and another at a topic", async () => {
+    const { call } = await adminScene();
+    const status = async (): Promise<unknown> => {
+      const { json } = await call("GET", `${T}/stats`);
+      return (json as { deduplicationStatus: string }).deduplicationStatus;
+    };
+    expect((await call("POST", `${N}/deduplication`, true)).status).toBe(204);
+    await call("PUT", T, {});
+    const applied = `${T}/deduplicationEnabled?applied=true`;
+    expect([await status(), (await call("GET", applied)).json]).toEqual(["Enabled", true]);
+    await call("POST", `${T}/deduplicationEnabled`, false);
+    await call("PUT", `${T}/unload`);
+    expect([await status(), (await call("GET", applied)).json]).toEqual(["Disabled", false]);
+    await call("DELETE", `${T}/deduplicationEnabled`);
+    expect((await call("GET", `${T}/deduplicationEnabled`)).text).toBe("");
+    expect((await call("POST", `${N}/deduplication`, "yes")).status).toBe(400);
+  });
+
+  test.each(["publishRate", "dispatchRate", "maxProducersPerTopic", "compactionThreshold"])(
     "%s is refused by name, and is unset",
     async (name) => {
       const { call } = await adminScene();

@@ -80,7 +80,10 @@ class TestProducer {
   }
 
   say(text: string, messageCount = 1): Promise<Position> {
-    return this.handle.publish({ parts: [Buffer.from(text)], messageCount });
+    return this.handle.publish({ parts: [Buffer.from(text)], messageCount }).then((position) => {
+      if (position === undefined) throw new Error("the entry was stored before");
+      return position;
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import {
   BatchWriter,
   encodeEntry,
   INITIAL_POSITION,
+  NO_ID,
   SERVER_ERROR,
   SUB_TYPE,
 } from "@sluice/pulsar/wire";
@@ -145,4 +146,45 @@ test("sticky consumers of a Key_Shared subscription name ranges of hashes, each 
   const consumers = [...consumersOf.values()];
   expect(consumers.every(({ size }) => size === 1)).toBe(true);
   expect(new Set(consumers.flatMap((each) => [...each]))).toEqual(new Set([1n, 2n]));
+});
+
+test("clients count on from the last sequence id of their producer, and take a receipt without an id", async () => {
+  const broker = await startBroker({ listen: "pulsar://127.0.0.1:0", data: "memory" });
+  onTestFinished(() => broker.close());
+  const { policies } = broker.administered;
+  await policies.setPolicy({ namespace: "public/default" }, "deduplication", true);
+  const receipts: unknown[] = [];
+  // The second connection sends again what the first has sent.
+  for (const lastSequenceId of [-1n, 5n]) {
+    const client = await RawClient.connected(broker.port);
+    client.send("producer", { topic: TOPIC, producerId: 1n, requestId: 1n, producerName: "p" });
+    expect(await client.next("producerSuccess")).toMatchObject({ lastSequenceId });
+    const metadata = { producerName: "p", sequenceId: 5n, publishTime: 0n };
+    const entry = encodeEntry(metadata, Buffer.from("five"));
+    client.send("send", { producerId: 1n, sequenceId: 5n }, entry);
+    receipts.push(await client.next("sendReceipt"));
+    client.send("closeProducer", { producerId: 1n, requestId: 2n });
+    await client.next("success");
+    client.close();
+  }
+  const none = { ledgerId: NO_ID, entryId: NO_ID };
+  expect(receipts).toMatchObject([
+    { sequenceId: 5n, messageId: { ledgerId: 0n, entryId: 0n } },
+    { sequenceId: 5n, messageId: none },
+  ]);
+});
+
+test("Go's client waits for ever after a SEND_ERROR of a terminated topic: its producer is closed instead", async () => {
+  const broker = await startBroker({ listen: "pulsar://127.0.0.1:0", data: "memory" });
+  onTestFinished(() => broker.close());
+  const client = await RawClient.connected(broker.port);
+  onTestFinished(() => client.close());
+  client.send("producer", { topic: TOPIC, producerId: 1n, requestId: 1n });
+  await client.next("producerSuccess");
+  await broker.administered.broker.terminateTopic(TOPIC);
+  const metadata = { producerName: "p", sequenceId: 0n, publishTime: 0n };
+  client.send("send", { producerId: 1n, sequenceId: 0n }, encodeEntry(metadata, Buffer.from("x")));
+  client.send("producer", { topic: TOPIC, producerId: 2n, requestId: 2n });
+  const kinds = [await client.nextAny(), await client.nextAny()].map(({ command }) => command.kind);
+  expect(kinds).toEqual(["closeProducer", "error"]);
 });

@@ -97,7 +97,8 @@ export class SessionDriver {
 
   /** The broker has opened a producer. */
   opened(producer: number, { name = "p", isReady = true } = {}): void {
-    const opened = { name, isReady, topicEpoch: undefined, schemaVersion: undefined };
+    const none = { topicEpoch: undefined, lastSequenceId: -1n, schemaVersion: undefined };
+    const opened = { name, isReady, ...none };
     this.on({ kind: "producerOpened", producer, ...opened });
   }
 

@@ -15,7 +15,7 @@ function send(
   { handle }: { readonly handle: ProducerHandle },
   text: string,
   deliverAtMs?: number,
-): Promise<Position> {
+): Promise<Position | undefined> {
   const metadata = {
     producerName: "p",
     sequenceId: 0n,

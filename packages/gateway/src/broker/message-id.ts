@@ -1,4 +1,4 @@
-import { EARLIEST_ID } from "@sluice/pulsar/wire";
+import { EARLIEST_ID, NO_ID } from "@sluice/pulsar/wire";
 import type { MessageIdData } from "@sluice/pulsar/wire";
 import type { Position } from "../storage/position.ts";
 import type { StartPoint } from "../topic/consumer-handle.ts";
@@ -14,6 +14,9 @@ export function positionOf({ ledgerId, entryId }: MessageIdData): Position {
 export function messageIdOf({ ledgerId, entryId }: Position): MessageIdData {
   return { ledgerId: BigInt(ledgerId), entryId: BigInt(entryId) };
 }
+
+/** Of an entry that was stored before, Pulsar's receipts tell no position. */
+export const NO_MESSAGE_ID: MessageIdData = { ledgerId: NO_ID, entryId: NO_ID };
 
 /** Where a start or a seek to an id goes: to the entry itself. The client drops what it has seen. */
 export function startPointOf(id: MessageIdData): StartPoint {

@@ -288,3 +288,20 @@ test("a consumer at its limit of unacknowledged messages is told once an episode
   expect(scene.events).toHaveLength(2);
   await scene.broker.close();
 });
+
+test("what all subscriptions have consumed is kept as the retention policy says", async () => {
+  const forever = { ageMaxMs: Infinity, sizeMaxBytes: Infinity };
+  const policy: Policy = { messageTtlMs: undefined, backlogQuota: undefined, retention: forever };
+  const scene = sceneWith(policy);
+  const consumer = await scene.consumer("t");
+  await (await scene.producer("t")).say(text);
+  await consumer.take(1);
+  consumer.acknowledgeAll();
+  await scene.timer.advance(60_000);
+  expect(await scene.broker.lastEntry("t")).toBeDefined();
+  // Without one it is the broker's setting: nothing.
+  policy.retention = undefined;
+  await scene.timer.advance(60_000);
+  expect(await scene.broker.lastEntry("t")).toBeUndefined();
+  await scene.broker.close();
+});

@@ -5,6 +5,7 @@ import type { PolicyValues } from "./namespace-record.ts";
 export const MESSAGE_TTL = "messageTTL";
 export const BACKLOG_QUOTA = "backlogQuota";
 export const RETENTION = "retention";
+export const DEDUPLICATION = "deduplication";
 
 /** Both of Pulsar's types of backlog quota. */
 export const BACKLOG_QUOTA_TYPES = ["destination_storage", "message_age"] as const;
@@ -45,6 +46,7 @@ export function enforcedPolicy(topic: PolicyValues, namespace: PolicyValues): To
   return {
     messageTtlMs: messageTtlMs(effective[MESSAGE_TTL] as number | undefined),
     backlogQuota: backlogQuota({ ...quotasOf(namespace), ...quotasOf(topic) }),
+    deduplication: effective[DEDUPLICATION] as boolean | undefined,
     retention: retention(effective[RETENTION] as RetentionValue | undefined),
   };
 }

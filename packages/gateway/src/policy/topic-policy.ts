@@ -19,6 +19,8 @@ export interface TopicPolicy {
   /** Messages older than this count as acknowledged; undefined keeps them. */
   readonly messageTtlMs: number | undefined;
   readonly backlogQuota: BacklogQuota | undefined;
+  /** Whether entries that a producer sends again are left out; false unless given. */
+  readonly deduplication?: boolean | undefined;
   /** Of what all subscriptions have consumed; undefined is the broker's setting. */
   readonly retention?: { readonly ageMaxMs: number; readonly sizeMaxBytes: number } | undefined;
 }

@@ -5,7 +5,7 @@ import type { CommandBodies, KeyValue, MessageIdData } from "@sluice/pulsar/wire
 import { AuthenticationError } from "../auth/authentication-error.ts";
 import type { TokenAuthenticator } from "../auth/token-authenticator.ts";
 import type { Broker } from "../broker/broker.ts";
-import { messageIdOf, positionOf } from "../broker/message-id.ts";
+import { messageIdOf, NO_MESSAGE_ID, positionOf } from "../broker/message-id.ts";
 import type { ByteBudget } from "../memory/byte-budget.ts";
 import type { BrokerObserver } from "../observe/broker-event.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
@@ -241,7 +241,8 @@ export class EmbeddedBackend implements Backend {
     try {
       const handle = openOr(this.#producers?.get(producer));
       const position = await handle.publish({ parts: [entry], messageCount });
-      this.#report({ kind: "published", producer, sequence, messageId: messageIdOf(position) });
+      const messageId = position === undefined ? NO_MESSAGE_ID : messageIdOf(position);
+      this.#report({ kind: "published", producer, sequence, messageId });
     } catch (error) {
       this.#report({ kind: "publishFailed", producer, sequence, refusal: refusalOf(error) });
     } finally {
@@ -278,8 +279,8 @@ export class EmbeddedBackend implements Backend {
       this.#producers.set(producer, handle);
       memory.reserve("clients", CLIENT_BYTES);
       const schemaVersion = schema === undefined ? undefined : await schemas.put(topic, schema);
-      const { name, isReady, topicEpoch: newEpoch } = handle;
-      const opened = { name, isReady, topicEpoch: newEpoch, schemaVersion };
+      const { name, isReady, lastSequenceId, topicEpoch: newEpoch } = handle;
+      const opened = { name, isReady, lastSequenceId, topicEpoch: newEpoch, schemaVersion };
       this.#report({ kind: "producerOpened", producer, ...opened });
       if (ended === undefined) return;
       this.#dropProducer(producer);

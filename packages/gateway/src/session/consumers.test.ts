@@ -1,4 +1,4 @@
-import { NO_ID, SERVER_ERROR } from "@sluice/pulsar/wire";
+import { NO_ID, SERVER_ERROR, SUB_TYPE } from "@sluice/pulsar/wire";
 import { describe, expect, test } from "vitest";
 import { entryOf, SessionDriver } from "../../test/session-driver.ts";
 
@@ -36,7 +36,7 @@ describe("a consumer", () => {
   });
 
   test.each([
-    ["readCompacted", { readCompacted: true }],
+    ["readCompacted", { readCompacted: true, subType: SUB_TYPE.shared }],
     ["replicateSubscriptionState", { replicateSubscriptionState: true }],
   ])("that wants %s is refused by that name", (name, options) => {
     const driver = SessionDriver.connected();
@@ -49,6 +49,14 @@ describe("a consumer", () => {
     });
     if (answer?.kind === "error") expect(answer.body.message).toContain(name);
     expect(driver.wanted).toEqual([]);
+  });
+
+  test("that wants readCompacted alone reads a topic that is not compacted", () => {
+    const driver = SessionDriver.connected();
+    const request = { topic: "t", subscription: "s", consumerId: 1n, requestId: 2n };
+    driver.receive("subscribe", { ...request, subType: SUB_TYPE.failover, readCompacted: true });
+    expect(driver.take("subscribe").request).toMatchObject(request);
+    expect(driver.sent()).toEqual([]);
   });
 
   test("echoes the epoch of its last redelivery", () => {

@@ -225,8 +225,10 @@ export class Consumers {
 
 /** What SUBSCRIBE may ask for and this broker does not do, with the way out. */
 function unsupported(request: CommandBodies["subscribe"]): string | undefined {
-  if (request.readCompacted === true)
-    return "readCompacted is not supported, because topics are not compacted; read without it";
+  const { readCompacted = false, subType } = request;
+  // Topics are not compacted: what is read is all that was published, as of any such topic in Pulsar.
+  if (readCompacted && subType !== SUB_TYPE.exclusive && subType !== SUB_TYPE.failover)
+    return "readCompacted is for exclusive and failover subscriptions; subscribe without it";
   if (request.replicateSubscriptionState === true)
     return "replicated subscriptions are not supported, because there is one cluster; subscribe without replicateSubscriptionState";
   return undefined;

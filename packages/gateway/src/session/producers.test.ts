@@ -114,14 +114,17 @@ describe("a producer", () => {
     expect(driver.wanted).toEqual([]);
   });
 
-  test("for whose SEND there is no room takes no more at once, and closes in its turn", () => {
+  test.each([
+    ["for whose SEND there is no room", "ProducerBlockedQuotaExceededError"],
+    ["whose topic is terminated", "TopicTerminatedError"],
+  ] as const)("%s takes no more at once, and closes in its turn", (_, error) => {
     const driver = SessionDriver.connected();
     driver.openProducer(7n);
     for (const sequenceId of [1n, 2n, 3n]) driver.send(7n, sequenceId);
     driver.sent();
     const [first, second, third] = [1, 2, 3].map(() => driver.take("publish"));
     if (first === undefined || second === undefined || third === undefined) throw new Error();
-    const refusal = { error: "ProducerBlockedQuotaExceededError", message: "" } as const;
+    const refusal = { error, message: "" };
     const { producer } = second;
     driver.on({ kind: "publishFailed", producer, sequence: second.sequence, refusal });
     expect(driver.sent()).toEqual([]);

@@ -120,17 +120,18 @@ export class Producers {
 
   /**
    * Clients close a connection, with all producers on it, after a SEND_ERROR. For lack of room, which
-   * may last, only the producer is closed: clients open it again until they succeed.
+   * may last, only the producer is closed: clients open it again until they succeed. Those of a
+   * terminated topic learn it when they open it again; after a SEND_ERROR Go's would not try.
    */
   publishFailed(key: number, sequence: number, refusal: Refusal): void {
     this.#pendingSends.settle();
     const producer = this.#byKey.get(key);
     const send = producer?.pendingSend(sequence);
     if (producer === undefined || send === undefined) return;
-    const hasNoRoom = refusal.error === "ProducerBlockedQuotaExceededError";
+    const closes = CLOSING_ERRORS.has(refusal.error);
     // SENDs that come from now on would be stored before the one that found no room.
-    if (hasNoRoom && producer.state === "open") producer.state = "blocked";
-    const outcome = hasNoRoom ? closed(producer) : sendError(producer, send.sequenceId, refusal);
+    if (closes && producer.state === "open") producer.state = "blocked";
+    const outcome = closes ? closed(producer) : sendError(producer, send.sequenceId, refusal);
     this.#answer(producer, sequence, outcome);
   }
 
@@ -194,7 +195,7 @@ export class Producers {
       body: {
         requestId,
         producerName: opened.name,
-        lastSequenceId: -1n,
+        lastSequenceId: opened.lastSequenceId,
         // Java's client does without a schema, but not without this field.
         schemaVersion: opened.schemaVersion ?? NO_SCHEMA,
         topicEpoch: opened.topicEpoch,
@@ -260,6 +261,12 @@ export class Producers {
     this.#ids.onEnded(id);
   }
 }
+
+/** Errors of a SEND that end its producer and leave the connection alone. */
+const CLOSING_ERRORS: ReadonlySet<Refusal["error"]> = new Set([
+  "ProducerBlockedQuotaExceededError",
+  "TopicTerminatedError",
+]);
 
 const MODE_MAX = ACCESS_MODE.exclusiveWithFencing;
 

@@ -19,6 +19,16 @@ describe("requests", () => {
     ]);
   });
 
+  test("LOOKUP for a listener by name is refused: there is none", () => {
+    const driver = SessionDriver.connected();
+    driver.receive("lookup", { topic: "t", requestId: 1n, advertisedListenerName: "outside" });
+    const error = SERVER_ERROR.MetadataError;
+    const message = "there is no listener outside; connect without a listener name";
+    expect(driver.sent()).toMatchObject([
+      { kind: "lookupResponse", body: { requestId: 1n, response: 2, error, message } },
+    ]);
+  });
+
   test("what the broker refuses is answered in the request's own way", () => {
     const driver = SessionDriver.connected();
     driver.receive("partitionedMetadata", { topic: "t", requestId: 1n });

@@ -23,9 +23,10 @@ export class Requests {
   }
 
   /** Every topic is on this broker. */
-  lookup({ requestId, topic }: CommandBodies["lookup"]): void {
+  lookup({ requestId, topic, advertisedListenerName = "" }: CommandBodies["lookup"]): void {
     const { serviceUrl, serviceUrlTls } = this.#context.facts;
-    const refusal = this.#context.denies("lookup", topic);
+    const refusal =
+      this.#context.denies("lookup", topic) ?? unknownListener(advertisedListenerName);
     const error = refusal && SERVER_ERROR[refusal.error];
     this.#outbox.send({
       kind: "lookupResponse",
@@ -186,4 +187,11 @@ function seekTargetOf(seek: CommandBodies["seek"]): SeekTarget | undefined {
   if (messageId !== undefined) return { messageId };
   if (messagePublishTime === undefined) return undefined;
   return { publishedAtMs: Number(messagePublishTime) };
+}
+
+/** Addresses have no names here, so that a client that wants one would be sent to another than it means. */
+function unknownListener(name: string): Refusal | undefined {
+  if (name === "") return undefined;
+  const message = `there is no listener ${plainText(name)}; connect without a listener name`;
+  return { error: "MetadataError", message };
 }

@@ -40,6 +40,8 @@ export type ResultEvent =
       /** False while the producer waits for exclusive access. */
       readonly isReady: boolean;
       readonly topicEpoch: bigint | undefined;
+      /** Of a producer of the same name; -1 if none is known. */
+      readonly lastSequenceId: bigint;
       readonly schemaVersion: Uint8Array | undefined;
     }
   /** A producer that waited has exclusive access now. */
@@ -72,7 +74,7 @@ export type ResultEvent =
       readonly messages: readonly MessageToDeliver[];
     }
   | { readonly kind: "activeChanged"; readonly consumer: number; readonly isActive: boolean }
-  /** The topic is terminated and its last message was delivered. */
+  /** The topic is terminated and all its messages are acknowledged. */
   | { readonly kind: "reachedEnd"; readonly consumer: number }
   /** The broker has closed a consumer. */
   | { readonly kind: "consumerClosed"; readonly consumer: number }

@@ -127,7 +127,8 @@ function resultOf(effect: Effect, isGood: boolean): SessionEvent | undefined {
   switch (effect.kind) {
     case "openProducer": {
       const { producer } = effect;
-      const opened = { name: "p", isReady: true, topicEpoch: undefined, schemaVersion: undefined };
+      const none = { topicEpoch: undefined, lastSequenceId: -1n, schemaVersion: undefined };
+      const opened = { name: "p", isReady: true, ...none };
       return isGood
         ? { kind: "producerOpened", producer, ...opened }
         : { kind: "producerFailed", producer, refusal };

@@ -44,9 +44,6 @@ export interface Dispatcher {
   /** The cursor has moved: everything before the position counts as acknowledged. */
   onSkipped(position: Position): void;
 
-  /** Whether every entry up to the last of the log was delivered or acknowledged. */
-  hasDelivered(last: Position): boolean;
-
   /** Entries that wait for their delivery time. */
   readonly delayedEntries: number;
 

@@ -121,13 +121,6 @@ export class KeySharedDispatcher implements Dispatcher {
     this.#delayed.forget((delayed) => this.#cursor.isAcked(delayed));
   }
 
-  hasDelivered(last: Position): boolean {
-    this.#waiting.forget((position) => this.#cursor.isAcked(position));
-    const left = this.#delayed.length + this.#waiting.length + this.#fetched.length;
-    if (left > 0 || this.#fetching !== undefined) return false;
-    return this.#ahead.isBeyond(last, this.#cursor.ackedBefore);
-  }
-
   letGo(): void {
     for (let next = this.#shiftFetched(); next !== undefined; next = this.#shiftFetched())
       this.#putBack(next);

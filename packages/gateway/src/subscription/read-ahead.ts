@@ -77,13 +77,6 @@ export class ReadAhead {
     this.#messagesPerEntry += MEAN_WEIGHT * (mean - this.#messagesPerEntry);
   }
 
-  /** Whether it holds nothing and has read everything up to a position. */
-  isBeyond(position: Position, ackedBefore: Position): boolean {
-    if (this.#entries.length > 0) return false;
-    const from = comparePositions(this.#from, ackedBefore) < 0 ? ackedBefore : this.#from;
-    return comparePositions(from, position) > 0;
-  }
-
   /** Lets go of the entries that it holds: they will be read again. */
   putBack(): void {
     const first = this.#entries.peek();

@@ -107,13 +107,6 @@ export class SharedDispatcher implements Dispatcher {
     for (const skipped of this.#outstanding.before(position)) this.#outstanding.remove(skipped);
   }
 
-  hasDelivered(last: Position): boolean {
-    if (this.#delayed.length > 0) return false;
-    if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#hasReturned())
-      return false;
-    return this.#ahead.isBeyond(last, this.#cursor.ackedBefore);
-  }
-
   get delayedEntries(): number {
     return this.#delayed.length;
   }

@@ -1,4 +1,3 @@
-import type { Position } from "../storage/position.ts";
 import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Cursor } from "./cursor.ts";
@@ -59,10 +58,6 @@ export class SingleActiveDispatcher implements Dispatcher {
 
   onSkipped(): void {
     // Read-ahead entries before the cursor are left out when their turn comes.
-  }
-
-  hasDelivered(last: Position): boolean {
-    return this.#ahead.isBeyond(last, this.#cursor.ackedBefore);
   }
 
   /** Only shared subscriptions delay entries, as in Pulsar. */

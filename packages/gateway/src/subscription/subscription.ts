@@ -65,11 +65,6 @@ export class Subscription {
     return this.#dispatcher.nextDueMs;
   }
 
-  /** Whether every entry up to the last of the log was delivered or acknowledged. */
-  hasDelivered(last: Position): boolean {
-    return this.#dispatcher.hasDelivered(last);
-  }
-
   isActive(consumer: Consumer): boolean {
     return this.#dispatcher.isActive(consumer);
   }

@@ -64,7 +64,7 @@ export class ConnectedConsumer {
     return this.#isBlocked;
   }
 
-  /** The last entry of a terminated topic was delivered. Told once. */
+  /** All entries of a terminated topic are acknowledged. Told once. */
   reachEnd(): void {
     if (this.#hasReachedEnd) return;
     this.#hasReachedEnd = true;

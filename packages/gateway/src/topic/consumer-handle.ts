@@ -43,7 +43,7 @@ export interface ConsumerRequest {
   readonly onActiveChange: (isActive: boolean) => void;
   /** The broker has closed the consumer: a consumer sought, or its topic is gone or has stopped. */
   readonly onClosed: (why: RefusalError) => void;
-  /** The topic is terminated and its last entry was delivered. Called once at most. */
+  /** The topic is terminated and all its entries are acknowledged. Called once at most. */
   readonly onReachedEnd?: (() => void) | undefined;
   /** For statistics. */
   readonly client?: ClientFacts | undefined;

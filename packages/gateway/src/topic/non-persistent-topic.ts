@@ -42,6 +42,7 @@ export class NonPersistentTopic implements Topic {
       topicEpoch: 0n,
       saveTopicEpoch: () => Promise.resolve(),
       publish: (producer, publication) => settled(() => this.#publish(producer, publication)),
+      onOpened: () => -1n,
       producersMax: surroundings.settings.limits.producersPerTopicMax,
     });
   }
@@ -87,6 +88,7 @@ export class NonPersistentTopic implements Topic {
       publishedAtMs: this.#publishedAtMs,
       droppedMessages: this.#droppedMessages,
       isTerminated: false,
+      isDeduplicated: false,
       blocked: undefined,
       failure: undefined,
     };

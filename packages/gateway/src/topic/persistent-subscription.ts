@@ -163,7 +163,7 @@ export class PersistentSubscription implements IdleReadAhead {
     this.#charge();
   }
 
-  /** Nothing will be appended: consumers that have everything are told. */
+  /** Nothing will be appended: consumers are told once everything is acknowledged. */
   terminate(): void {
     this.#isTerminated = true;
     this.wake();
@@ -317,9 +317,9 @@ export class PersistentSubscription implements IdleReadAhead {
     }
   }
 
+  /** As in Pulsar after the last acknowledgement: what is delivered may still be delivered again. */
   #tellEnd(): void {
-    const { last } = this.#log;
-    if (last !== undefined && !this.state.hasDelivered(last)) return;
+    if (this.backlogEntries > 0) return;
     for (const connected of this.#connected.values()) connected.reachEnd();
   }
 

@@ -9,12 +9,14 @@ import { decodeCursor } from "../storage/cursor/cursor-codec.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
 import { BacklogQuotaCheck } from "./backlog-quota.ts";
+import { Deduplication } from "./deduplication.ts";
 import { ProducerBlock, blockedRefusal, quotaException } from "./producer-block.ts";
 import type { BlockReason } from "./producer-block.ts";
 import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
 import type { Producer } from "./producer.ts";
 import { orRefusal, refusalOf } from "./refusal.ts";
 import {
+  SEQUENCE_IDS_NAME,
   TERMINATED_MARK,
   TERMINATED_NAME,
   TOPIC_EPOCH_NAME,
@@ -28,10 +30,14 @@ import { TopicSubscriptions } from "./topic-subscriptions.ts";
 import type { Stop, Topic, TopicSurroundings } from "./topic.ts";
 import { Traffic, sumOf } from "./traffic.ts";
 
+/** What is kept among the cursors and is none. */
+const MARKS: ReadonlySet<string> = new Set([TOPIC_EPOCH_NAME, TERMINATED_NAME, SEQUENCE_IDS_NAME]);
+
 /** What a topic was when it was stored. */
 interface Former {
   readonly topicEpoch: bigint;
   readonly isTerminated: boolean;
+  readonly deduplication: Deduplication;
 }
 
 /**
@@ -47,6 +53,7 @@ export class PersistentTopic implements Topic {
   readonly #producers: TopicProducers;
   readonly #block: ProducerBlock;
   readonly #quota: BacklogQuotaCheck;
+  readonly #deduplication: Deduplication;
   readonly #in: Traffic;
   readonly #openedAtMs: number;
   #publishedAtMs: number | undefined;
@@ -74,6 +81,7 @@ export class PersistentTopic implements Topic {
       topicEpoch: former.topicEpoch,
       saveTopicEpoch: (epoch) => this.#saveTopicEpoch(epoch),
       publish: (producer, publication) => this.#publish(producer, publication),
+      onOpened: (producer) => former.deduplication.onOpened(producer),
       producersMax: settings.limits.producersPerTopicMax,
     });
     this.subscriptions = new TopicSubscriptions(stored.log, this.#keeper, {
@@ -92,6 +100,7 @@ export class PersistentTopic implements Topic {
     });
     this.#openedAtMs = wallClock.now();
     this.#in = new Traffic(this.#openedAtMs);
+    this.#deduplication = former.deduplication;
     this.#isTerminated = former.isTerminated;
     if (former.isTerminated) this.subscriptions.terminate();
     this.#newestLedgerId = stored.log.end.ledgerId;
@@ -113,8 +122,15 @@ export class PersistentTopic implements Topic {
     if (epochDamage !== undefined) throw epochDamage;
     const topicEpoch = decodeTopicEpoch(cursors.get(TOPIC_EPOCH_NAME));
     const isTerminated = cursors.has(TERMINATED_NAME) || damaged.has(TERMINATED_NAME);
-    for (const mark of [TOPIC_EPOCH_NAME, TERMINATED_NAME]) cursors.delete(mark);
-    const former = { topicEpoch, isTerminated };
+    const sequenceIds = damaged.has(SEQUENCE_IDS_NAME) ? "damaged" : cursors.get(SEQUENCE_IDS_NAME);
+    for (const mark of MARKS) cursors.delete(mark);
+    const deduplication = await Deduplication.open(sequenceIds, {
+      log: stored.log,
+      documents: stored.cursors,
+      nextTurn: surroundings.nextTurn,
+      isWanted: () => surroundings.policies.of(name).deduplication ?? false,
+    });
+    const former = { topicEpoch, isTerminated, deduplication };
     const topic = new PersistentTopic(name, stored, { surroundings, former });
     const { log } = stored;
     for (const [subscription, bytes] of cursors) {
@@ -124,7 +140,7 @@ export class PersistentTopic implements Topic {
     }
     // Where a damaged cursor was is unknown: all that is kept is delivered again, nothing is lost.
     for (const subscription of damaged.keys()) {
-      if (subscription === TERMINATED_NAME) continue;
+      if (MARKS.has(subscription)) continue;
       const cursor = Cursor.startingAt(log, log.first);
       topic.subscriptions.restore(subscription, cursor);
       topic.#onReset(subscription, "damaged", cursor);
@@ -145,6 +161,9 @@ export class PersistentTopic implements Topic {
     const { initialSubscription } = request;
     this.#requirePublishable();
     if (initialSubscription !== undefined) await this.subscriptions.ensure(initialSubscription);
+    if (this.#deduplication.isStale) await orRefusal(this.#deduplication.apply());
+    // What the former producer of the name has sent is stored, or will not be.
+    if (this.#deduplication.isOn) await this.#lastAppend.catch(() => undefined);
     this.#requirePublishable();
     return this.#producers.open(request);
   }
@@ -193,6 +212,7 @@ export class PersistentTopic implements Topic {
   async check(): Promise<void> {
     if (this.#ended !== undefined) return;
     try {
+      if (this.#deduplication.isStale) await this.#deduplication.apply();
       await this.#quota.check();
     } catch (error) {
       this.#onReadFailed(error);
@@ -213,6 +233,7 @@ export class PersistentTopic implements Topic {
       publishedAtMs: this.#publishedAtMs,
       droppedMessages: 0,
       isTerminated: this.#isTerminated,
+      isDeduplicated: this.#deduplication.isOn,
       blocked: this.#block.reason,
       failure: failure instanceof Error ? failure.message : undefined,
     };
@@ -220,6 +241,8 @@ export class PersistentTopic implements Topic {
 
   async close(why: RefusalError): Promise<void> {
     await this.#end(why);
+    // Otherwise the log is read when the topic is opened again.
+    await this.#deduplication.save().catch(() => undefined);
     try {
       await this.#keeper.close();
     } finally {
@@ -227,7 +250,10 @@ export class PersistentTopic implements Topic {
     }
   }
 
-  #publish(producer: Producer, { parts, messageCount }: Publication): Promise<Position> {
+  #publish(
+    producer: Producer,
+    { parts, messageCount }: Publication,
+  ): Promise<Position | undefined> {
     const { wallClock } = this.#surroundings;
     const { log } = this.#stored;
     if (this.#isTerminated) return Promise.reject(terminated(this.#name));
@@ -236,10 +262,17 @@ export class PersistentTopic implements Topic {
     if (!this.#block.isHolding && !log.hasRoomFor(entry)) this.#block.begin("storage-full");
     if (this.#block.isHolding)
       return Promise.reject(refuse(producer, this.#block.reason ?? "storage-full"));
+    const sequence = this.#deduplication.sequenceOf(parts);
+    if (sequence !== undefined && this.#deduplication.isRepeated(sequence))
+      return this.#lastAppend.then(() => {
+        if (!this.#deduplication.isStored(sequence)) throw refuse(producer, "storage-full");
+        return undefined;
+      });
     const isRetry = this.#block.reason !== undefined;
     const appended = log.append(entry).then(
       (position) => {
         this.#onStored(producer, entry);
+        this.#deduplication.onStored(sequence, position);
         if (isRetry) this.#block.end("storage-full");
         else this.#block.retry();
         this.subscriptions.wake();
@@ -332,8 +365,10 @@ export class PersistentTopic implements Topic {
     const { log } = this.#stored;
     const { consumedBefore } = this.subscriptions;
     const { wallClock, settings, policies } = this.#surroundings;
-    const { retention = settings.retention } = policies.of(this.#name);
     const { sizeBytes } = log;
+    const { retention = settings.retention } = policies.of(this.#name);
+    // If it fails for lack of room, removing entries is what helps.
+    await this.#deduplication.save().catch(() => undefined);
     try {
       // Entries that nobody subscribed to may still be wanted; what subscriptions consumed is not.
       const isSubscribed = this.subscriptions.hasDurable;

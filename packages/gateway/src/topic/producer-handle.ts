@@ -43,12 +43,14 @@ export interface ProducerHandle {
   readonly isReady: boolean;
   /** Present once the producer is alone by right. */
   readonly topicEpoch: bigint | undefined;
+  /** The last one that is stored of a producer of this name; -1 if none is known. */
+  readonly lastSequenceId: bigint;
 
   /**
-   * Resolves once the entry is stored, in the order of the calls. Rejects with a `RefusalError` if it
-   * was not, or if nobody can say so.
+   * Resolves once the entry is stored, in the order of the calls; without a position if it was stored
+   * before. Rejects with a `RefusalError` if it was not, or if nobody can say so.
    */
-  publish(publication: Publication): Promise<Position>;
+  publish(publication: Publication): Promise<Position | undefined>;
 
   /** Idempotent. What was published before is still answered. */
   close(): void;

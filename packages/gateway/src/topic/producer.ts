@@ -5,9 +5,15 @@ import type { ProducerStats } from "./topic-stats.ts";
 import { Traffic } from "./traffic.ts";
 
 export interface ProducerTopic {
-  publish(producer: Producer, publication: Publication): Promise<Position>;
+  publish(producer: Producer, publication: Publication): Promise<Position | undefined>;
   /** The producer has closed itself. */
   leave(producer: Producer): void;
+}
+
+interface ProducerFacts {
+  readonly name: string;
+  readonly nowMs: number;
+  readonly lastSequenceId: bigint;
 }
 
 /**
@@ -17,6 +23,7 @@ export interface ProducerTopic {
 export class Producer implements ProducerHandle {
   readonly name: string;
   readonly request: ProducerRequest;
+  readonly lastSequenceId: bigint;
   readonly in: Traffic;
   readonly #topic: ProducerTopic;
   readonly #connectedAtMs: number;
@@ -27,12 +34,13 @@ export class Producer implements ProducerHandle {
   constructor(
     topic: ProducerTopic,
     request: ProducerRequest,
-    { name, nowMs }: { readonly name: string; readonly nowMs: number },
+    { name, nowMs, lastSequenceId }: ProducerFacts,
   ) {
     this.#topic = topic;
     this.#connectedAtMs = nowMs;
     this.in = new Traffic(nowMs);
     this.name = name;
+    this.lastSequenceId = lastSequenceId;
     this.request = request;
   }
 
@@ -44,7 +52,7 @@ export class Producer implements ProducerHandle {
     return this.#topicEpoch;
   }
 
-  publish(publication: Publication): Promise<Position> {
+  publish(publication: Publication): Promise<Position | undefined> {
     if (this.#blocked !== undefined) return Promise.reject(this.#blocked);
     if (this.#state === "ready") return this.#topic.publish(this, publication);
     const why = this.#state === "closed" ? "is closed" : "waits for its turn";

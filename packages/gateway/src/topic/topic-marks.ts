@@ -2,6 +2,7 @@ import { StorageError } from "../storage/storage-error.ts";
 
 /** Kept among the cursors. No subscription has these names: theirs have no control characters. */
 export const TOPIC_EPOCH_NAME = "\u0000topic-epoch";
+export const SEQUENCE_IDS_NAME = "\u0000sequence-ids";
 export const TERMINATED_NAME = "\u0000terminated";
 
 /** The mark says it all by being there; a cursor store keeps no empty value. */

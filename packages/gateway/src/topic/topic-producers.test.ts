@@ -13,6 +13,7 @@ class Scene {
     topicEpoch: 0n,
     saveTopicEpoch: (epoch) => this.#save(epoch),
     publish: () => Promise.resolve({ ledgerId: 0, entryId: 0 }),
+    onOpened: () => -1n,
     wallClock: { now: () => 0 },
     producersMax: 4,
   });

@@ -11,7 +11,9 @@ export interface TopicProducersOptions {
   readonly topicEpoch: bigint;
   /** Resolves once it is durable; rejects with a `RefusalError`. */
   readonly saveTopicEpoch: (topicEpoch: bigint) => Promise<void>;
-  readonly publish: (producer: Producer, publication: Publication) => Promise<Position>;
+  readonly publish: (producer: Producer, publication: Publication) => Promise<Position | undefined>;
+  /** The last sequence id of a name that opens; -1 if none is known. */
+  readonly onOpened: (name: string) => bigint;
   readonly wallClock: Clock;
   readonly producersMax: number;
 }
@@ -44,7 +46,8 @@ export class TopicProducers {
     this.#replaceOwn(name, request);
     const isFree = this.#admitOrCallNext(request);
     const nowMs = this.#options.wallClock.now();
-    const producer = new Producer(this, request, { name, nowMs });
+    const lastSequenceId = this.#options.onOpened(name);
+    const producer = new Producer(this, request, { name, nowMs, lastSequenceId });
     this.#byName.set(name, producer);
     if (request.accessMode === "shared") producer.start();
     else if (!isFree) this.#waiting.push(producer);
@@ -52,7 +55,7 @@ export class TopicProducers {
     return producer;
   }
 
-  publish(producer: Producer, publication: Publication): Promise<Position> {
+  publish(producer: Producer, publication: Publication): Promise<Position | undefined> {
     return this.#options.publish(producer, publication);
   }
 

@@ -71,6 +71,7 @@ export interface TopicStats {
   /** Messages of a non-persistent topic that no consumer of a subscription could take. */
   readonly droppedMessages: number;
   readonly isTerminated: boolean;
+  readonly isDeduplicated: boolean;
   /** Why its producers are blocked. */
   readonly blocked: "storage-full" | "backlog-quota" | undefined;
   /** Why the topic has stopped, or why a cursor could not be saved. */

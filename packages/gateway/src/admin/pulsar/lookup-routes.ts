@@ -1,5 +1,6 @@
 import { bareText, json } from "../http/answer.ts";
 import { HttpError } from "../http/http-error.ts";
+import { shown } from "../http/request.ts";
 import type { Route } from "../http/router.ts";
 import type { BrokerAdmin } from "./broker-admin.ts";
 import {
@@ -28,6 +29,12 @@ export function lookupRoutes(admin: BrokerAdmin): readonly Route[] {
         handle: (request) => {
           const name = visibleTopicOf(domain, request);
           if (!autoCreateTopics && !broker.hasTopic(name.full)) throw notFound(name);
+          const listener = request.query("listenerName") ?? "";
+          if (listener !== "")
+            throw new HttpError(
+              412,
+              `there is no listener ${shown(listener)}; connect without a listener name`,
+            );
           const { broker: brokerUrl, brokerTls, http } = urls();
           return json({
             brokerUrl,

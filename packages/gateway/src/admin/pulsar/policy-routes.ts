@@ -8,6 +8,7 @@ import {
   BACKLOG_QUOTA,
   BACKLOG_QUOTA_ACTIONS,
   BACKLOG_QUOTA_TYPES,
+  DEDUPLICATION,
   MESSAGE_TTL,
   RETENTION,
   retentionValueOf,
@@ -47,8 +48,6 @@ const NOT_SUPPORTED: readonly string[] = [
   "autoSubscriptionCreation",
   "autoTopicCreation",
   "compactionThreshold",
-  "deduplication",
-  "deduplicationEnabled",
   "deduplicationSnapshotInterval",
   "delayedDelivery",
   "encryptionRequired",
@@ -77,9 +76,21 @@ const INT_MAX = 2 ** 31 - 1;
 export function policyRoutes(admin: BrokerAdmin): readonly Route[] {
   const ofBroker = retentionValueOf(admin.settings.retention);
   return policyLevels(admin).flatMap((level) => [
-    ...valueRoutes(admin, level, MESSAGE_TTL, messageTtlOf, 0),
-    ...valueRoutes(admin, level, RETENTION, retentionOf, ofBroker),
-    ...KEPT.flatMap((name) => valueRoutes(admin, level, name, (request) => request.json())),
+    ...valueRoutes(admin, level, { name: MESSAGE_TTL, valueOf: messageTtlOf, byDefault: 0 }),
+    ...valueRoutes(admin, level, {
+      name: RETENTION,
+      valueOf: retentionOf,
+      byDefault: ofBroker,
+    }),
+    ...valueRoutes(admin, level, {
+      name: DEDUPLICATION,
+      pathName: level.kind === "topic" ? "deduplicationEnabled" : "deduplication",
+      valueOf: deduplicationOf,
+      byDefault: false,
+    }),
+    ...KEPT.flatMap((name) =>
+      valueRoutes(admin, level, { name, valueOf: (request) => request.json() }),
+    ),
     ...backlogQuotaRoutes(admin, level),
     ...OF_LIMITS.flatMap((name) => refusedRoutes(level, name, "it comes with the publish limits")),
     ...NOT_SUPPORTED.flatMap((name) =>
@@ -88,14 +99,24 @@ export function policyRoutes(admin: BrokerAdmin): readonly Route[] {
   ]);
 }
 
-/** A policy with one value. `valueOf` reads it from a request; undefined leaves what is set. */
+/** A policy with one value. */
+interface ValuePolicy {
+  /** By which it is stored. */
+  readonly name: string;
+  /** In its path, if that is another. */
+  readonly pathName?: string;
+  /** Reads the value from a request; undefined leaves what is set. */
+  readonly valueOf: (request: AdminRequest) => unknown;
+  readonly byDefault?: unknown;
+}
+
 function valueRoutes(
   { policies }: BrokerAdmin,
-  { path, placeOf }: PolicyLevel,
-  name: string,
-  valueOf: (request: AdminRequest) => unknown,
-  byDefault?: unknown,
+  level: PolicyLevel,
+  { name, pathName = name, valueOf, byDefault }: ValuePolicy,
 ): readonly Route[] {
+  const { placeOf } = level;
+  const path = `${level.path}/${pathName}`;
   const set = async (request: AdminRequest): Promise<Answer> => {
     const place = placeOf(request);
     const value = valueOf(request);
@@ -105,7 +126,7 @@ function valueRoutes(
   return [
     {
       method: "GET",
-      path: `${path}/${name}`,
+      path,
       handle: (request) => {
         const place = placeOf(request);
         const own = policies.policiesAt(place).policies[name];
@@ -113,11 +134,11 @@ function valueRoutes(
         return value === undefined ? UNSET : json(value);
       },
     },
-    { method: "POST", path: `${path}/${name}`, handle: set },
-    { method: "PUT", path: `${path}/${name}`, handle: set },
+    { method: "POST", path, handle: set },
+    { method: "PUT", path, handle: set },
     {
       method: "DELETE",
-      path: `${path}/${name}`,
+      path,
       handle: async (request) => {
         await policies.setPolicy(placeOf(request), name, undefined);
         return DONE;
@@ -215,6 +236,12 @@ function backlogQuotaRoutes({ policies }: BrokerAdmin, level: PolicyLevel): read
 function messageTtlOf(request: AdminRequest): unknown {
   const seconds = request.query("messageTTL") ?? request.json();
   return seconds === undefined ? undefined : wholeWithin("messageTTL", seconds, 0, INT_MAX);
+}
+
+function deduplicationOf(request: AdminRequest): boolean | undefined {
+  const body = request.json();
+  if (body === undefined || typeof body === "boolean") return body;
+  throw new HttpError(400, `the body is ${shown(body)}; it must be true or false`);
 }
 
 function retentionOf(request: AdminRequest): RetentionValue | undefined {

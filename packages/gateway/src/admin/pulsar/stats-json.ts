@@ -41,7 +41,7 @@ export function topicStatsJson(stats: TopicStats, options: StatsOptions): object
     waitingPublishers: 0,
     subscriptions,
     replication: {},
-    deduplicationStatus: "Disabled",
+    deduplicationStatus: stats.isDeduplicated ? "Enabled" : "Disabled",
     topicCreationTimeStamp: stats.openedAtMs,
     lastPublishTimeStamp: stats.publishedAtMs ?? 0,
     ownerBroker: "",
@@ -103,7 +103,7 @@ export function partitionedStatsJson(
       [...subscriptions].map(([name, own]) => [name, mergedSubscriptionJson(own, options)]),
     ),
     replication: {},
-    deduplicationStatus: "Disabled",
+    deduplicationStatus: parts.some((part) => part.isDeduplicated) ? "Enabled" : "Disabled",
     metadata: { partitions: parts.length, deleted: false },
     partitions: options.perPartition ? Object.fromEntries(partitions) : {},
   };

@@ -84,6 +84,7 @@ async function statsOrNone({ broker, wallClock }: BrokerAdmin, name: string): Pr
     publishedAtMs: undefined,
     droppedMessages: 0,
     isTerminated: false,
+    isDeduplicated: false,
     blocked: undefined,
     failure: undefined,
   };
