@@ -5,7 +5,7 @@ import type { BenchOptions } from "../options.ts";
 import { spreadOf } from "../spread.ts";
 import { table } from "../table.ts";
 import { backlogRates } from "./backlog.ts";
-import type { BacklogRates } from "./backlog.ts";
+import type { BacklogRates, Backlogs } from "./backlog.ts";
 import { startBrokerProcess } from "./broker-process.ts";
 import type { Storage } from "./broker-process.ts";
 import { latencyP99Ms, throughput } from "./load.ts";
@@ -29,7 +29,7 @@ export async function benchBroker({ rounds, quick, json }: BenchOptions): Promis
   const topics = quick ? 1 : 4;
   const seconds = quick ? 1 : 5;
   const figures: Record<Storage, Round[]> = { durable: [], memory: [] };
-  const backlogs: BacklogRates[] = [];
+  const backlogs: Backlogs[] = [];
   for (let round = 1; round <= rounds; round++) {
     console.error(`round ${round} of ${rounds}`);
     backlogs.push(await backlogRates());
@@ -41,7 +41,9 @@ export async function benchBroker({ rounds, quick, json }: BenchOptions): Promis
   const rows = (["durable", "memory"] as const).flatMap((storage) =>
     rowsOf(storage, figures[storage]),
   );
-  rows.push(...backlogRows(backlogs));
+  const single = backlogs.map((each) => each.single);
+  const batches = backlogs.map((each) => each.batches);
+  rows.push(...backlogRows("backlog", single), ...backlogRows("backlog of batches", batches));
   return `${machineLine(machine)}\n\n${table(["", "", "measured", "goal", ""], rows)}`;
 }
 
@@ -92,11 +94,11 @@ function rowsOf(storage: Storage, all: readonly Round[]): string[][] {
   ];
 }
 
-function backlogRows(backlogs: readonly BacklogRates[]): string[][] {
+function backlogRows(name: string, backlogs: readonly BacklogRates[]): string[][] {
   const ratios = backlogs.map(({ queueOf1, queueOf1000 }) => queueOf1 / queueOf1000);
   const rates = (what: string, of: (rates: BacklogRates) => number): string[] => [
     "durable",
-    `backlog consumed a second, receive queue of ${what}`,
+    `${name} consumed a second, receive queue of ${what}`,
     roundsText(backlogs.map(of), thousands),
     "",
     "",
@@ -106,7 +108,7 @@ function backlogRows(backlogs: readonly BacklogRates[]): string[][] {
     rates("1,000", ({ queueOf1000 }) => queueOf1000),
     [
       "durable",
-      "backlog, receive queue of 1 ÷ of 1,000",
+      `${name}, receive queue of 1 ÷ of 1,000`,
       roundsText(ratios, (ratio) => ratio.toFixed(2)),
       `≥ ${BACKLOG_GOAL}`,
       spreadOf(ratios).median >= BACKLOG_GOAL ? "met" : "missed",

@@ -9,6 +9,12 @@ import type { ReadRequest } from "./dispatcher.ts";
 const MEAN_WEIGHT = 0.2;
 
 /**
+ * Entries that a read asks for at least, also for fewer permits: a consumer with a receive queue of 1
+ * would otherwise cost a read for each message.
+ */
+const ENTRIES_MIN = 16;
+
+/**
  * New entries on their way from the log: where to read on, and what has been read and not given out.
  * It is only filled when it is empty, so one read is all that it ever holds.
  */
@@ -46,8 +52,8 @@ export class ReadAhead {
   }
 
   /**
-   * A wish for about so many messages; undefined while there are entries or a wish is open. What is
-   * before `ackedBefore` is not read.
+   * A wish for about so many messages, and for `ENTRIES_MIN` at least; undefined while there are
+   * entries or a wish is open. What is before `ackedBefore` is not read.
    */
   wanted(messages: number, ackedBefore: Position): ReadRequest | undefined {
     if (this.#request !== undefined || this.#entries.length > 0) return undefined;
@@ -56,7 +62,7 @@ export class ReadAhead {
     const entries = Math.ceil(messages / this.#messagesPerEntry);
     this.#request = {
       from: this.#from,
-      bounds: { countMax: Math.min(countMax, Math.max(1, entries)), bytesMax },
+      bounds: { countMax: Math.min(countMax, Math.max(ENTRIES_MIN, entries)), bytesMax },
     };
     return this.#request;
   }

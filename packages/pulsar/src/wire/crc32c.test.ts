@@ -42,6 +42,18 @@ describe("crc32c", () => {
     );
   });
 
+  test.each([1_023, 1_024, 1_025, 1_040, 3_000])(
+    "agrees with the definition for %i bytes, which may be read by words",
+    (length) => {
+      const all = Uint8Array.from({ length: length + 8 }, (_, at) => (at * 167 + (at >> 8)) & 0xff);
+      for (let from = 0; from < 8; from++) {
+        const part = all.subarray(from, from + length);
+        expect(crc32c(part)).toBe(bitwise(part));
+        expect(crc32c(all.subarray(0, from + length), 0, from)).toBe(bitwise(part));
+      }
+    },
+  );
+
   test("of parts, each seeded with the one before, equals that of the whole", () => {
     fc.assert(
       fc.property(

@@ -21,6 +21,16 @@ test("all permits are granted at first, then halves as messages are taken", () =
   expect(queue.takeFreed()).toBe(2);
 });
 
+test("a batch that is larger than the queue takes one FLOW, with its last message", () => {
+  const queue = queueOf(1);
+  expect(queue.takeFreed()).toBe(1);
+  queue.add(entryOf([1, 2, 3]));
+  expect([queue.take(), queue.takeFreed()]).toEqual([1, 0]);
+  expect([queue.take(), queue.takeFreed()]).toEqual([2, 0]);
+  expect([queue.take(), queue.takeFreed()]).toEqual([3, 3]);
+  expect(queue.granted).toBe(1);
+});
+
 test("no message is lost, reordered or doubled, and granted + queued + freed stays constant", () => {
   const step = fc.oneof(
     fc.record({ send: fc.integer({ min: 1, max: 7 }), missing: fc.nat(3) }),

@@ -104,9 +104,13 @@ export class ReceiveQueue<T> {
     return undefined;
   }
 
-  /** Permits for FLOW: 0 before half of `size` is free. They count as granted. */
+  /**
+   * Permits for FLOW: 0 before half of `size` is free, and while the rest of a large batch fills the
+   * queue, because permits that leave the broker's count below 1 bring nothing. They count as granted.
+   */
   takeFreed(): number {
-    if (this.#freed < this.#half || this.#isPaused) return 0;
+    const isFull = this.#queued >= this.#size;
+    if (this.#freed < this.#half || isFull || this.#isPaused) return 0;
     const permits = this.#freed;
     this.#freed = 0;
     this.#granted += permits;

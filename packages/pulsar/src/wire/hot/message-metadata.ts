@@ -1,4 +1,5 @@
 import { KEY_VALUE } from "../definition/key-value.ts";
+import type { KeyValue } from "../definition/key-value.ts";
 import type { MessageMetadata } from "../definition/metadata.ts";
 import type { Codec } from "../message.ts";
 
@@ -13,9 +14,54 @@ const NUM_MESSAGES_IN_BATCH = (11 << 3) | 0;
 const EVENT_TIME = (12 << 3) | 0;
 const HIGHEST_SEQUENCE_ID = (24 << 3) | 0;
 
-/** Writes the fields that ordinary messages and batches have, in the order of their numbers. */
+/**
+ * Reads and writes the fields that ordinary messages and batches have, in the order of their
+ * numbers; other fields are left to `defined`.
+ */
 export const metadataCodec = (defined: Codec<MessageMetadata>): Codec<MessageMetadata> => ({
-  decodeFrom: (reader) => defined.decodeFrom(reader),
+  decodeFrom(reader) {
+    const start = reader.offset;
+    let producerName: string | undefined;
+    let sequenceId: bigint | undefined;
+    let publishTime: bigint | undefined;
+    let properties: KeyValue[] | undefined;
+    let partitionKey: string | undefined;
+    let compression: number | undefined;
+    let uncompressedSize: number | undefined;
+    let numMessagesInBatch: number | undefined;
+    let eventTime: bigint | undefined;
+    let highestSequenceId: bigint | undefined;
+    while (!reader.isAtEnd) {
+      const tag = reader.tag();
+      if (tag === PRODUCER_NAME) producerName = reader.string();
+      else if (tag === SEQUENCE_ID) sequenceId = reader.uint64();
+      else if (tag === PUBLISH_TIME) publishTime = reader.uint64();
+      else if (tag === PROPERTIES) {
+        properties ??= [];
+        properties.push(KEY_VALUE.read(reader));
+      } else if (tag === PARTITION_KEY) partitionKey = reader.string();
+      else if (tag === COMPRESSION) compression = reader.int32();
+      else if (tag === UNCOMPRESSED_SIZE) uncompressedSize = reader.uint32();
+      else if (tag === NUM_MESSAGES_IN_BATCH) numMessagesInBatch = reader.int32();
+      else if (tag === EVENT_TIME) eventTime = reader.uint64();
+      else if (tag === HIGHEST_SEQUENCE_ID) highestSequenceId = reader.uint64();
+      else return defined.decodeFrom(reader.rewind(start));
+    }
+    if (producerName === undefined || sequenceId === undefined || publishTime === undefined)
+      return defined.decodeFrom(reader.rewind(start));
+    return {
+      producerName,
+      sequenceId,
+      publishTime,
+      properties,
+      partitionKey,
+      compression,
+      uncompressedSize,
+      numMessagesInBatch,
+      eventTime,
+      highestSequenceId,
+    };
+  },
 
   encodeInto(writer, metadata) {
     if (hasRareFields(metadata)) {
