@@ -58,6 +58,8 @@ export class KeySharedDispatcher implements Dispatcher {
   readonly #fetched = new Fifo<Fetched>();
   #fetchedBytes = 0;
   #fetching: Fetching | undefined;
+  /** Hashes of entries that came back since the last fetch began: they go before what it brings. */
+  readonly #returnedSinceFetch = new Set<number>();
 
   constructor(cursor: Cursor, options: KeySharedOptions) {
     this.#cursor = cursor;
@@ -106,6 +108,7 @@ export class KeySharedDispatcher implements Dispatcher {
       this.#release(position);
       const { keyHash = 0, redeliveryCount } = held;
       this.#waiting.add({ position, keyHash, redeliveryCount: redeliveryCount + 1 });
+      this.#returnedSinceFetch.add(keyHash);
     }
   }
 
@@ -160,7 +163,8 @@ export class KeySharedDispatcher implements Dispatcher {
   }
 
   #giveFetched(dispatches: Map<Consumer, Dispatch>): void {
-    const passedOver = new Set<number>();
+    if (this.#fetched.length === 0) return;
+    const passedOver = new Set(this.#returnedSinceFetch);
     for (let next = this.#shiftFetched(); next !== undefined; next = this.#shiftFetched()) {
       const consumer = passedOver.has(next.keyHash) ? undefined : this.#takerOf(next.keyHash);
       if (this.#cursor.isAcked(next.position)) {
@@ -270,6 +274,7 @@ export class KeySharedDispatcher implements Dispatcher {
     if (from === undefined) return undefined;
     const request = { from, bounds: { countMax: taken.length, bytesMax } };
     this.#fetching = { request, taken };
+    this.#returnedSinceFetch.clear();
     return request;
   }
 

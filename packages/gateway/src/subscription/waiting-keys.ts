@@ -11,21 +11,25 @@ export interface WaitingEntry {
 /** Only this many of the lowest entries are looked at, which bounds the work of a question. */
 const WINDOW = 500;
 
-/** Positions that were passed over because the consumer of their key could not take them. */
+/**
+ * Positions that were passed over because the consumer of their key could not take them. A question
+ * costs the window and what was added since the last one, however many entries wait.
+ */
 export class WaitingKeys {
-  /** Lowest first, unless something was added. */
+  /** Highest first: the window is at the end, where an array changes at little cost. */
   #entries: WaitingEntry[] = [];
-  #isSorted = true;
+  /** In no order, not among `#entries` yet. */
+  #added: WaitingEntry[] = [];
   /** Entries per hash, those included that were taken out and not settled yet. */
   readonly #hashes = new Map<number, number>();
 
   get length(): number {
-    return this.#entries.length;
+    return this.#entries.length + this.#added.length;
   }
 
   /** Whether no more entries should be passed over. */
   get isFull(): boolean {
-    return this.#entries.length >= WINDOW;
+    return this.length >= WINDOW;
   }
 
   /** Whether an entry with this hash waits or was taken out and not settled. */
@@ -40,8 +44,7 @@ export class WaitingKeys {
 
   /** An entry that was taken out waits again. */
   putBack(entry: WaitingEntry): void {
-    this.#entries.push(entry);
-    this.#isSorted = false;
+    this.#added.push(entry);
   }
 
   /** An entry that was taken out has been delivered, or need not be. */
@@ -51,15 +54,13 @@ export class WaitingKeys {
     else this.#hashes.delete(keyHash);
   }
 
-  /** Drops the lowest entries that are acknowledged. */
+  /** Drops the entries of the window that are acknowledged. */
   forget(isAcked: (position: Position) => boolean): void {
-    this.#sort();
-    const left = this.#entries.filter((entry, index) => {
-      const stays = index >= WINDOW || !isAcked(entry.position);
-      if (!stays) this.settle(entry);
-      return stays;
-    });
-    if (left.length < this.#entries.length) this.#entries = left;
+    this.#sortAddedIn();
+    const window = this.#entries.splice(-WINDOW);
+    for (const entry of window)
+      if (isAcked(entry.position)) this.settle(entry);
+      else this.#entries.push(entry);
   }
 
   /**
@@ -67,7 +68,7 @@ export class WaitingKeys {
    * in order: an entry behind one that must wait, waits too.
    */
   takeRun(countMax: number, canDeliver: (keyHash: number) => boolean): readonly WaitingEntry[] {
-    this.#sort();
+    this.#sortAddedIn();
     const blocked = new Set<number>();
     const isReady = ({ keyHash }: WaitingEntry): boolean => {
       if (blocked.has(keyHash)) return false;
@@ -75,7 +76,7 @@ export class WaitingKeys {
       blocked.add(keyHash);
       return false;
     };
-    const window = this.#entries.slice(0, WINDOW);
+    const window = this.#entries.slice(-WINDOW).toReversed();
     const from = window.findIndex(isReady);
     if (from === -1) return [];
     let to = from + 1;
@@ -85,14 +86,35 @@ export class WaitingKeys {
       if (!follows(next.position, previous.position) || !isReady(next)) break;
       to++;
     }
-    return this.#entries.splice(from, to - from);
+    this.#entries.splice(this.#entries.length - to, to - from);
+    return window.slice(from, to);
   }
 
-  #sort(): void {
-    if (this.#isSorted) return;
-    this.#entries.sort((a, b) => comparePositions(a.position, b.position));
-    this.#isSorted = true;
+  /** Sorts only the entries that are lower than the highest added one. */
+  #sortAddedIn(): void {
+    const [highest, ...lower] = this.#added.toSorted(highestFirst);
+    if (highest === undefined) return;
+    const tail = this.#entries.splice(this.#firstLowerThan(highest));
+    const sorted = [highest, ...tail, ...lower].toSorted(highestFirst);
+    for (const entry of sorted) this.#entries.push(entry);
+    this.#added = [];
   }
+
+  #firstLowerThan(entry: WaitingEntry): number {
+    let low = 0;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#entries[middle];
+      if (other !== undefined && highestFirst(other, entry) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function highestFirst(a: WaitingEntry, b: WaitingEntry): number {
+  return comparePositions(b.position, a.position);
 }
 
 function follows(next: Position, previous: Position): boolean {
