@@ -47,6 +47,12 @@ export interface Dispatcher {
   /** Whether every entry up to the last of the log was delivered or acknowledged. */
   hasDelivered(last: Position): boolean;
 
+  /**
+   * Whether entries are on their way back from consumers. Until they are, nothing is wanted and
+   * nothing is dispatched; each call of `wanted` or `dispatch` takes some of them back.
+   */
+  readonly isReturning: boolean;
+
   /** Entries that wait for their delivery time. */
   readonly delayedEntries: number;
 

@@ -65,6 +65,9 @@ export class SingleActiveDispatcher implements Dispatcher {
     return this.#ahead.isBeyond(last, this.#cursor.ackedBefore);
   }
 
+  /** What a consumer has is not remembered. */
+  readonly isReturning = false;
+
   /** Only shared subscriptions delay entries, as in Pulsar. */
   readonly delayedEntries = 0;
   readonly nextDueMs = undefined;

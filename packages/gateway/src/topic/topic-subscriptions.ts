@@ -286,7 +286,8 @@ export class TopicSubscriptions {
 
   #add(name: string, cursor: Cursor, { isDurable, type }: Kind): PersistentSubscription {
     const { topic, surroundings, onFailed } = this.#options;
-    const { settings, nextTurn, timer, wallClock, observe, readAhead } = surroundings;
+    const { settings, nextTurn, deliveryTurns, timer, wallClock, observe, readAhead } =
+      surroundings;
     const { limits } = settings;
     const state = new Subscription(cursor, type, {
       bounds: { countMax: limits.readEntriesMax, bytesMax: limits.readBytesMax },
@@ -308,6 +309,7 @@ export class TopicSubscriptions {
       name,
       isDurable,
       nextTurn,
+      deliveryTurns,
       timer,
       memory: readAhead,
       wallNow: () => wallClock.now(),
