@@ -232,6 +232,7 @@ export class KeySharedDispatcher implements Dispatcher {
 
   /** Takes some entries back from consumers; answers whether there are more. */
   #takeBack(): boolean {
+    if (!this.isReturning) return false;
     for (const held of this.#outstanding.takeReturned(this.#isAcked)) this.#onReturned(held);
     return this.isReturning;
   }

@@ -174,6 +174,7 @@ export class SharedDispatcher implements Dispatcher {
 
   /** Takes some entries back from consumers; answers whether there are more. */
   #takeBack(): boolean {
+    if (!this.isReturning) return false;
     for (const { position, redeliveryCount } of this.#outstanding.takeReturned(this.#isAcked))
       this.#replay.add({ position, redeliveryCount: redeliveryCount + 1 });
     return this.isReturning;
