@@ -86,6 +86,7 @@ export class Broker implements BrokerAdministration {
       observe,
       policies,
       readAhead: new ReadAheadMemory(dependencies.memory),
+      subscriptions: { count: 0 },
       settings: this.#settings,
     };
     this.#topics = new Topics(store, surroundings);

@@ -10,6 +10,13 @@ export interface KeyRange {
   readonly end: number;
 }
 
+/** Ranges that one sticky consumer may name; clients name a few. */
+const RANGES_PER_CONSUMER_MAX = 1_000;
+
+interface OwnedRange extends KeyRange {
+  readonly consumer: Consumer;
+}
+
 interface Point {
   readonly hash: number;
   readonly consumer: Consumer;
@@ -27,6 +34,8 @@ export class KeyAssignment {
   #consumers: readonly Consumer[] = [];
   /** Sorted by hash. */
   #ring: readonly Point[] = [];
+  /** Of sticky consumers: in order, no two of which overlap. */
+  #ranges: readonly OwnedRange[] = [];
   #joined = 0;
 
   /** `hashOf`: the hash of a text, from 0 to 65,535. */
@@ -44,7 +53,7 @@ export class KeyAssignment {
     const [other] = this.#consumers;
     if (other !== undefined && (other.keyRanges === undefined) !== (keyRanges === undefined))
       throw new RefusalError("ConsumerBusy", "the subscription has another Key_Shared mode");
-    if (keyRanges !== undefined) this.#requireFree(keyRanges);
+    if (keyRanges !== undefined) this.#addRanges(consumer, keyRanges);
     else this.#addPoints(consumer);
     this.#consumers = [...this.#consumers, consumer];
   }
@@ -52,22 +61,17 @@ export class KeyAssignment {
   remove(consumer: Consumer): void {
     this.#consumers = this.#consumers.filter((other) => other !== consumer);
     this.#ring = this.#ring.filter((point) => point.consumer !== consumer);
+    this.#ranges = this.#ranges.filter((range) => range.consumer !== consumer);
   }
 
   /** Undefined if no consumer has the hash in its ranges. */
   consumerOf(hash: number): Consumer | undefined {
-    if (this.#ring.length === 0)
-      return this.#consumers.find(({ keyRanges = [] }) =>
-        keyRanges.some((range) => has(range, hash)),
-      );
-    let low = 0;
-    let high = this.#ring.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#ring[middle]?.hash ?? 0) < hash) low = middle + 1;
-      else high = middle;
+    if (this.#ring.length === 0) {
+      const range = this.#ranges[firstIndex(this.#ranges, ({ end }) => end >= hash)];
+      return range !== undefined && range.start <= hash ? range.consumer : undefined;
     }
-    return (this.#ring[low] ?? this.#ring[0])?.consumer;
+    const at = firstIndex(this.#ring, (point) => point.hash >= hash);
+    return (this.#ring[at] ?? this.#ring[0])?.consumer;
   }
 
   #addPoints(consumer: Consumer): void {
@@ -81,25 +85,41 @@ export class KeyAssignment {
     this.#ring = [...this.#ring, ...points.toSorted(byHash)].toSorted(byHash);
   }
 
-  #requireFree(ranges: readonly KeyRange[]): void {
-    if (ranges.length === 0)
-      throw new RefusalError("ConsumerAssignError", "a sticky consumer names its hash ranges");
-    for (const range of ranges) {
-      const isRange = 0 <= range.start && range.start <= range.end && range.end < KEY_HASHES;
-      const taken = this.#consumers.some(({ keyRanges = [] }) =>
-        keyRanges.some((other) => other.start <= range.end && range.start <= other.end),
+  #addRanges(consumer: Consumer, ranges: readonly KeyRange[]): void {
+    if (ranges.length === 0) throw cannotAssign("a sticky consumer names its hash ranges");
+    if (ranges.length > RANGES_PER_CONSUMER_MAX)
+      throw cannotAssign(
+        `${ranges.length} hash ranges; a consumer may name ${RANGES_PER_CONSUMER_MAX}`,
       );
-      if (!isRange || taken)
-        throw new RefusalError(
-          "ConsumerAssignError",
-          `the range ${range.start} to ${range.end} ${isRange ? "has a consumer" : "is not within 0 to 65535"}`,
-        );
-    }
+    for (const { start, end } of ranges)
+      if (!(0 <= start && start <= end && end < KEY_HASHES))
+        throw cannotAssign(`the range ${start} to ${end} is not within 0 to 65535`);
+    const owned = ranges.map(({ start, end }) => ({ start, end, consumer }));
+    const all = [...this.#ranges, ...owned].toSorted((a, b) => a.start - b.start);
+    all.forEach((range, index) => {
+      const before = all[index - 1];
+      if (before !== undefined && before.end >= range.start)
+        throw cannotAssign(`the range ${range.start} to ${range.end} has a consumer`);
+    });
+    this.#ranges = all;
   }
 }
 
-function has({ start, end }: KeyRange, hash: number): boolean {
-  return start <= hash && hash <= end;
+function cannotAssign(why: string): RefusalError {
+  return new RefusalError("ConsumerAssignError", why);
+}
+
+/** Of the first item of which something is true, which is true of all after it too. */
+function firstIndex<T>(items: readonly T[], isTrue: (item: T) => boolean): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = items[middle];
+    if (item !== undefined && !isTrue(item)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function byHash(a: Point, b: Point): number {

@@ -21,6 +21,8 @@ export interface TopicSurroundings {
   readonly observe: BrokerObserver;
   readonly policies: TopicPolicies;
   readonly readAhead: ReadAheadMemory;
+  /** Subscriptions of all persistent topics that are open. */
+  readonly subscriptions: { count: number };
 }
 
 /** A topic serves nobody until it is opened again. */
