@@ -7,6 +7,7 @@ export {
   decodeFrame,
   decodeFrameBy,
   encodeFrame,
+  encodeFrameBeforeTail,
   encodeFrameBy,
   encodeFrameHead,
   encodeSendFrame,

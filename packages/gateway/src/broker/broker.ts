@@ -9,6 +9,7 @@ import { SchemaRegistry } from "../schema/schema-registry.ts";
 import type { BrokerStore } from "../storage/store/broker-store.ts";
 import { Turns } from "../storage/turns.ts";
 import type { ConsumerHandle, ConsumerRequest, SeekPoint } from "../topic/consumer-handle.ts";
+import { DeliveryTurns } from "../topic/delivery-turns.ts";
 import { NameMaker } from "../topic/name-maker.ts";
 import { PersistentTopic } from "../topic/persistent-topic.ts";
 import type { ProducerHandle, ProducerRequest } from "../topic/producer-handle.ts";
@@ -41,6 +42,9 @@ export interface BrokerDependencies {
   /** Message TTL and backlog quota of each topic; none if absent. */
   readonly policies?: TopicPolicies | undefined;
 }
+
+/** Milliseconds that all subscriptions may deliver before clients are heard again. */
+const DELIVERY_TURN_MS = 4;
 
 const NO_POLICIES: TopicPolicies = {
   of: () => ({ messageTtlMs: undefined, backlogQuota: undefined }),
@@ -77,10 +81,12 @@ export class Broker implements BrokerAdministration {
       timer,
       wallClock,
       nextTurn,
+      deliveryTurns: new DeliveryTurns(timer, nextTurn, { turnMs: DELIVERY_TURN_MS }),
       names,
       observe,
       policies,
       readAhead: new ReadAheadMemory(dependencies.memory),
+      subscriptions: { count: 0 },
       settings: this.#settings,
     };
     this.#topics = new Topics(store, surroundings);

@@ -50,6 +50,9 @@ const SENDS_PER_LOOK = 8;
 /** SENDs above this size take long enough for a look at the clock of their own. */
 const SEND_BYTES_PER_LOOK = 32_768;
 
+/** Commands above this size, such as a new schema, take a slice of their own: what they start takes long. */
+const COMMAND_BYTES_PER_SLICE = 16_384;
+
 /** What a connection takes of the budget: 9 KiB were measured for an idle one. */
 const CONNECTION_BYTES = 10_240;
 
@@ -183,7 +186,8 @@ export class Connection implements Wire, Worker, Sleeper {
         command.kind === "send" && sends < SENDS_PER_LOOK && bytes.length < SEND_BYTES_PER_LOOK;
       if (isShort) continue;
       sends = 0;
-      if (isOver()) return true;
+      const isLarge = command.kind !== "send" && bytes.length > COMMAND_BYTES_PER_SLICE;
+      if (isOver() || isLarge) return true;
     }
   }
 

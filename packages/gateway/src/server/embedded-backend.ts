@@ -42,6 +42,7 @@ export interface EmbeddedWorld {
 }
 
 type AcknowledgedEvent = Extract<ResultEvent, { readonly kind: "acknowledged" }>;
+type ClosedByBroker = Extract<ResultEvent, { readonly kind: "producerClosed" | "consumerClosed" }>;
 type EffectOf<Kind extends Effect["kind"]> = Extract<Effect, { readonly kind: Kind }>;
 
 /** Message ids of one ACK or REDELIVER that are handled in one step of work. */
@@ -50,8 +51,11 @@ const IDS_PER_STEP = 256;
 /** Producers and consumers of a connection that are closed in one step when it ends. */
 const CLOSED_AT_ONCE_MAX = 32;
 
-/** What a producer or consumer takes of the budget: measured, with its topic's part of it. */
+/** What a producer or consumer takes of the budget beside its texts: measured, with its topic's part of it. */
 const CLIENT_BYTES = 2_048;
+
+/** What a pair of metadata, or a hash range, takes beside its texts. */
+const PAIR_BYTES = 128;
 
 /** Answers with fewer topic names, or with a smaller schema, are sent even while memory is exhausted. */
 const SMALL_ANSWER = { names: 100, schemaBytes: 8_192 };
@@ -64,8 +68,10 @@ export class EmbeddedBackend implements Backend {
   // Made when first used.
   #producers: Map<number, ProducerHandle> | undefined;
   #consumers: Map<number, AskedConsumer> | undefined;
-  /** Effects that are left to do, in order. */
-  #left: Fifo<Effect> | undefined;
+  /** Bytes of the budget by producer and consumer. */
+  #clientBytes: Map<number, number> | undefined;
+  /** Effects that are left to do, and results that are left to report, in order. */
+  #left: Fifo<Effect | ClosedByBroker> | undefined;
   /** Message ids of the first of them that are done. */
   #idsDone = 0;
   #isDelivering = true;
@@ -115,6 +121,11 @@ export class EmbeddedBackend implements Backend {
   work(): void {
     const effect = this.#left?.peek();
     if (effect === undefined) return;
+    if (effect.kind === "producerClosed" || effect.kind === "consumerClosed") {
+      this.#left?.shift();
+      this.#report(effect);
+      return;
+    }
     if (effect.kind !== "ack" && effect.kind !== "redeliver") {
       this.#left?.shift();
       this.#carryOut(effect);
@@ -155,7 +166,7 @@ export class EmbeddedBackend implements Backend {
     }
   }
 
-  #leave(effect: Effect): void {
+  #leave(effect: Effect | ClosedByBroker): void {
     this.#left ??= new Fifo();
     this.#left.push(effect);
     this.#wire.wake();
@@ -257,6 +268,7 @@ export class EmbeddedBackend implements Backend {
     let ended: RefusalError | undefined;
     try {
       this.#requireMemory(memory.isExhausted);
+      this.#charge(producer, request, [request.producerName, request.initialSubscriptionName]);
       const handle = await broker.openProducer({
         topic,
         producerName: given(producerName),
@@ -272,12 +284,12 @@ export class EmbeddedBackend implements Backend {
         onClosed: (why) => {
           ended = why;
           this.#dropProducer(producer);
-          this.#report({ kind: "producerClosed", producer });
+          // A topic may close thousands at once: each connection tells its client in its own turn.
+          this.#leave({ kind: "producerClosed", producer });
         },
       });
       this.#producers ??= new Map();
       this.#producers.set(producer, handle);
-      memory.reserve("clients", CLIENT_BYTES);
       const schemaVersion = schema === undefined ? undefined : await schemas.put(topic, schema);
       const { name, isReady, lastSequenceId, topicEpoch: newEpoch } = handle;
       const opened = { name, isReady, lastSequenceId, topicEpoch: newEpoch, schemaVersion };
@@ -297,6 +309,7 @@ export class EmbeddedBackend implements Backend {
     let ended: RefusalError | undefined;
     try {
       this.#requireMemory(memory.isExhausted);
+      this.#charge(consumer, request, [request.subscription, request.consumerName]);
       const partition = partitionOf(request.topic);
       const handle = await broker.subscribe({
         ...consumerRequestOf(request, wallClock),
@@ -310,19 +323,19 @@ export class EmbeddedBackend implements Backend {
         onClosed: (why) => {
           ended = why;
           this.#dropConsumer(consumer);
-          this.#report({ kind: "consumerClosed", consumer });
+          this.#leave({ kind: "consumerClosed", consumer });
         },
       });
       if (this.#isPaused()) handle.pause();
       this.#consumers ??= new Map();
       this.#consumers.set(consumer, { handle, partition, subType: request.subType });
-      memory.reserve("clients", CLIENT_BYTES);
       const isActive = request.subType === SUB_TYPE.failover ? handle.isActive : undefined;
       this.#report({ kind: "subscribed", consumer, isActive });
       if (ended === undefined) return;
       this.#dropConsumer(consumer);
       this.#report({ kind: "consumerClosed", consumer });
     } catch (error) {
+      this.#dropConsumer(consumer);
       this.#report({ kind: "subscribeFailed", consumer, refusal: refusalOf(error) });
     }
   }
@@ -416,15 +429,45 @@ export class EmbeddedBackend implements Backend {
     return this.#consumers?.get(consumer)?.handle;
   }
 
+  /** Counts a producer or consumer, with what its client says of it, until it is dropped. */
+  #charge(
+    key: number,
+    {
+      topic,
+      metadata = [],
+    }: { readonly topic: string; readonly metadata?: readonly KeyValue[] | undefined },
+    names: readonly (string | undefined)[],
+  ): void {
+    let bytes = CLIENT_BYTES + textBytes(topic);
+    for (const name of names) bytes += textBytes(name);
+    for (const { key: name, value } of metadata)
+      bytes += PAIR_BYTES + textBytes(name) + textBytes(value);
+    this.#world.memory.reserve("clients", bytes);
+    this.#clientBytes ??= new Map();
+    this.#clientBytes.set(key, bytes);
+  }
+
   #dropProducer(producer: number): void {
-    if (this.#producers?.delete(producer) === true)
-      this.#world.memory.release("clients", CLIENT_BYTES);
+    this.#producers?.delete(producer);
+    this.#release(producer);
   }
 
   #dropConsumer(consumer: number): void {
-    if (this.#consumers?.delete(consumer) === true)
-      this.#world.memory.release("clients", CLIENT_BYTES);
+    this.#consumers?.delete(consumer);
+    this.#release(consumer);
   }
+
+  #release(key: number): void {
+    const bytes = this.#clientBytes?.get(key);
+    if (bytes === undefined) return;
+    this.#clientBytes?.delete(key);
+    this.#world.memory.release("clients", bytes);
+  }
+}
+
+/** What a text takes at most in memory. */
+function textBytes(text = ""): number {
+  return 2 * text.length;
 }
 
 function acknowledged({ consumerId, requestId }: EffectOf<"ack">): AcknowledgedEvent {

@@ -1,9 +1,10 @@
 import type { Socket } from "node:net";
 import { encodeFrame, encodeFrameHead } from "@sluice/pulsar/wire";
-import type { Command } from "@sluice/pulsar/wire";
+import type { Command, CommandBodies } from "@sluice/pulsar/wire";
 import { Fifo } from "@sluice/core/internal";
 import type { ByteBudget } from "../memory/byte-budget.ts";
 import type { Flushable, FlushTurns } from "./flush-turns.ts";
+import { topicsFrame } from "./topics-frame.ts";
 
 /** Up to this size a copy costs less than a piece of its own in a system call. */
 const COPY_BYTES_MAX = 2_048;
@@ -26,6 +27,8 @@ export class Outbound implements Flushable {
   readonly #socket: Socket;
   readonly #options: OutboundOptions;
   #parts = new Fifo<Buffer>();
+  /** What is left of a part that was too large for one write; before all others. */
+  #cut: Buffer | undefined;
   #unreadBytes = 0;
   #isFlushPlanned = false;
   #isWriting = false;
@@ -42,6 +45,7 @@ export class Outbound implements Flushable {
 
   /** Answers how many bytes the frame has. An entry must not change from here on. */
   write(command: Command, entry: Buffer | undefined): number {
+    if (command.kind === "getTopicsOfNamespaceResponse") return this.#addTopics(command.body);
     if (entry === undefined) return this.#add(encodeFrame(command));
     return this.#add(encodeFrameHead(command, entry.length)) + this.#add(entry);
   }
@@ -55,7 +59,7 @@ export class Outbound implements Flushable {
   end(): void {
     this.flush();
     const rest: Buffer[] = [];
-    for (let part = this.#parts.shift(); part !== undefined; part = this.#parts.shift())
+    for (let part = this.#takePart(Infinity); part !== undefined; part = this.#takePart(Infinity))
       rest.push(part);
     this.#socket.end(Buffer.concat(rest));
   }
@@ -63,7 +67,13 @@ export class Outbound implements Flushable {
   /** The socket is gone: nothing is held any more. */
   drop(): void {
     this.#parts = new Fifo();
+    this.#cut = undefined;
     this.#release(this.#unreadBytes);
+  }
+
+  #addTopics(body: CommandBodies["getTopicsOfNamespaceResponse"]): number {
+    const { head, names } = topicsFrame(body);
+    return this.#add(head) + this.#add(names);
   }
 
   #add(part: Buffer): number {
@@ -85,7 +95,8 @@ export class Outbound implements Flushable {
   }
 
   #writeNext(): void {
-    if (this.#isWriting || this.#parts.length === 0 || this.#socket.destroyed) return;
+    const isEmpty = this.#parts.length === 0 && this.#cut === undefined;
+    if (this.#isWriting || isEmpty || this.#socket.destroyed) return;
     const { pieces, bytes } = this.#takePieces();
     this.#isWriting = true;
     this.#socket.cork();
@@ -117,7 +128,7 @@ export class Outbound implements Flushable {
       small = [];
     };
     while (bytes < WRITE_BYTES_MAX) {
-      const part = this.#parts.shift();
+      const part = this.#takePart(WRITE_BYTES_MAX - bytes);
       if (part === undefined) break;
       bytes += part.length;
       if (part.length <= COPY_BYTES_MAX) small.push(part);
@@ -128,5 +139,13 @@ export class Outbound implements Flushable {
     }
     join();
     return { pieces, bytes };
+  }
+
+  /** The next part, or the beginning of it if it is larger. */
+  #takePart(bytesMax: number): Buffer | undefined {
+    const part = this.#cut ?? this.#parts.shift();
+    if (part === undefined) return undefined;
+    this.#cut = part.length > bytesMax ? part.subarray(bytesMax) : undefined;
+    return part.length > bytesMax ? part.subarray(0, bytesMax) : part;
   }
 }

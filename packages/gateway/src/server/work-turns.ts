@@ -27,6 +27,8 @@ export class WorkTurns {
   readonly #heavy = new Fifo<Worker>();
   readonly #queued = new Set<Worker>();
   #isTurnPlanned = false;
+  /** Whether the planned turn follows work that was done when bytes arrived. */
+  #hasRun = false;
   #turnEndsAtMs = 0;
   #sliceEndsAtMs = 0;
   readonly #isOver = (): boolean => this.#clock.now() >= this.#sliceEndsAtMs;
@@ -48,6 +50,7 @@ export class WorkTurns {
     const nowMs = this.#clock.now();
     if (!this.#isTurnPlanned) {
       this.#turnEndsAtMs = nowMs + this.#options.turnMs;
+      this.#hasRun = true;
       this.#planTurn();
     }
     if (nowMs < this.#turnEndsAtMs) this.#work(worker, nowMs);
@@ -72,10 +75,14 @@ export class WorkTurns {
     void this.#nextTurn().then(() => this.#turn());
   }
 
-  #turn(): void {
+  async #turn(): Promise<void> {
     this.#isTurnPlanned = false;
     let nowMs = this.#clock.now();
-    this.#turnEndsAtMs = nowMs + this.#options.turnMs;
+    const { turnMs, sliceMs } = this.#options;
+    // What was done when bytes arrived counts; one worker at least gets its slice.
+    const endsAtMs = this.#hasRun ? this.#turnEndsAtMs : nowMs + turnMs;
+    this.#turnEndsAtMs = Math.max(endsAtMs, nowMs + sliceMs);
+    this.#hasRun = false;
     // Those that come back in this turn wait for the next one.
     let count = this.#light.length + this.#heavy.length;
     while (count-- > 0 && nowMs < this.#turnEndsAtMs) {
@@ -83,6 +90,8 @@ export class WorkTurns {
       if (worker === undefined) break;
       this.#queued.delete(worker);
       this.#work(worker, nowMs);
+      // What it has started may go on at once: that time counts too.
+      await Promise.resolve();
       nowMs = this.#clock.now();
     }
     if (this.#queued.size > 0) this.#planTurn();

@@ -21,6 +21,7 @@ export class Consumer {
   readonly keyRanges: readonly KeyRange[] | undefined;
   #permits = 0;
   #unacked = 0;
+  #heldEntries = 0;
   #isPaused = false;
 
   constructor({ name, priorityLevel, unackedMax, keyRanges }: ConsumerOptions) {
@@ -37,6 +38,11 @@ export class Consumer {
 
   get unacked(): number {
     return this.#unacked;
+  }
+
+  /** Entries of shared subscriptions that it has and has not acknowledged. */
+  get heldEntries(): number {
+    return this.#heldEntries;
   }
 
   get canTake(): boolean {
@@ -59,11 +65,15 @@ export class Consumer {
     this.#permits -= messages;
   }
 
+  /** It was given an entry with so many messages. */
   hold(messages: number): void {
+    this.#heldEntries++;
     this.#unacked += messages;
   }
 
+  /** It no longer has such an entry. */
   release(messages: number): void {
+    this.#heldEntries--;
     this.#unacked -= messages;
   }
 }

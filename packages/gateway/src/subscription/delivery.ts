@@ -34,7 +34,22 @@ export function deliveryOf(
 export function messagesLeft(messageCount: number, ackSet: AckSet | undefined): number {
   if (ackSet === undefined) return messageCount;
   let left = 0;
-  for (let index = 0; index < messageCount; index++)
-    if (((ackSet[index >> 6] ?? 0n) >> BigInt(index & 63)) & 1n) left++;
+  const wordCount = Math.min(ackSet.length, Math.ceil(messageCount / WORD_BITS));
+  for (let index = 0; index < wordCount; index++) {
+    const bits = Math.min(WORD_BITS, messageCount - index * WORD_BITS);
+    const word = BigInt.asUintN(bits, ackSet[index] ?? 0n);
+    left += bitsSet(Number(word & LOW_BITS)) + bitsSet(Number(word >> 32n));
+  }
   return left;
+}
+
+const WORD_BITS = 64;
+const LOW_BITS = 0xff_ff_ff_ffn;
+
+/** Of a whole number below 2^32; adds up neighbours: pairs, then fours, then bytes. */
+function bitsSet(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55_55_55_55);
+  const fours = (pairs & 0x33_33_33_33) + ((pairs >>> 2) & 0x33_33_33_33);
+  const bytes = (fours + (fours >>> 4)) & 0x0f_0f_0f_0f;
+  return Math.imul(bytes, 0x01_01_01_01) >>> 24;
 }

@@ -44,6 +44,12 @@ export interface Dispatcher {
   /** The cursor has moved: everything before the position counts as acknowledged. */
   onSkipped(position: Position): void;
 
+  /**
+   * Whether entries are on their way back from consumers. Until they are, nothing is wanted and
+   * nothing is dispatched; each call of `wanted` or `dispatch` takes some of them back.
+   */
+  readonly isReturning: boolean;
+
   /** Entries that wait for their delivery time. */
   readonly delayedEntries: number;
 

@@ -10,6 +10,9 @@ export interface KeyRange {
   readonly end: number;
 }
 
+/** Ranges that one sticky consumer may name; clients name a few. */
+const RANGES_PER_CONSUMER_MAX = 1_000;
+
 /** Hashes of one consumer, up to `end`: from `start` on, or from the next lower share on. */
 interface Share {
   readonly start: number;
@@ -88,6 +91,10 @@ export class KeyAssignment {
 
 function rangesOf(consumer: Consumer, ranges: readonly KeyRange[]): readonly Share[] {
   if (ranges.length === 0) throw notAssigned("a sticky consumer names its hash ranges");
+  if (ranges.length > RANGES_PER_CONSUMER_MAX)
+    throw notAssigned(
+      `${ranges.length} hash ranges; a consumer may name ${RANGES_PER_CONSUMER_MAX}`,
+    );
   return ranges.map(({ start, end }) => {
     if (0 <= start && start <= end && end < KEY_HASHES) return { start, end, consumer };
     throw notAssigned(`the range ${start} to ${end} is not within 0 to ${KEY_HASHES - 1}`);

@@ -10,7 +10,9 @@ import type { Delivery } from "./delivery.ts";
 import type { ActiveChange, Dispatch, Dispatcher, ReadRequest } from "./dispatcher.ts";
 import { KeyAssignment } from "./key-assignment.ts";
 import { Outstanding } from "./outstanding.ts";
+import type { Held } from "./outstanding.ts";
 import { ReadAhead } from "./read-ahead.ts";
+import { DUE_AT_ONCE_MAX } from "./shared-dispatcher.ts";
 import type { SharedOptions } from "./shared-dispatcher.ts";
 import { WaitingKeys } from "./waiting-keys.ts";
 import type { WaitingEntry } from "./waiting-keys.ts";
@@ -49,6 +51,7 @@ interface Holder {
 export class KeySharedDispatcher implements Dispatcher {
   readonly #cursor: Cursor;
   readonly #options: KeySharedOptions;
+  readonly #isAcked = (position: Position): boolean => this.#cursor.isAcked(position);
   readonly #assignment: KeyAssignment;
   readonly #outstanding = new Outstanding();
   readonly #holders = new Map<number, Holder>();
@@ -102,23 +105,27 @@ export class KeySharedDispatcher implements Dispatcher {
   }
 
   redeliver(consumer: Consumer, positions: readonly Position[] | undefined): void {
-    for (const position of positions ?? this.#outstanding.of(consumer)) {
+    if (positions === undefined) this.#outstanding.returnAll(consumer);
+    for (const position of positions ?? []) {
       const held = this.#outstanding.get(position);
       if (held?.consumer !== consumer) continue;
-      this.#release(position);
-      const { keyHash = 0, redeliveryCount } = held;
-      this.#waiting.add({ position, keyHash, redeliveryCount: redeliveryCount + 1 });
-      this.#returnedSinceFetch.add(keyHash);
+      this.#outstanding.remove(position);
+      this.#onReturned(held);
     }
   }
 
   onAcked(position: Position): void {
-    this.#release(position);
+    const held = this.#outstanding.remove(position);
+    if (held !== undefined) this.#release(held);
   }
 
-  onSkipped(position: Position): void {
-    for (const skipped of this.#outstanding.before(position)) this.#release(skipped);
-    this.#delayed.forget((delayed) => this.#cursor.isAcked(delayed));
+  get isReturning(): boolean {
+    return this.#outstanding.isReturning;
+  }
+
+  onSkipped(): void {
+    this.#outstanding.returnAcked();
+    this.#delayed.forget(this.#isAcked);
   }
 
   letGo(): void {
@@ -128,6 +135,7 @@ export class KeySharedDispatcher implements Dispatcher {
   }
 
   wanted(): ReadRequest | undefined {
+    if (this.#takeBack()) return undefined;
     if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#isFull) return undefined;
     let permits = 0;
     for (const consumer of this.consumers) if (consumer.canTake) permits += consumer.permits;
@@ -148,6 +156,7 @@ export class KeySharedDispatcher implements Dispatcher {
   }
 
   dispatch(): readonly Dispatch[] {
+    if (this.#takeBack()) return [];
     const dispatches = new Map<Consumer, Dispatch>();
     this.#returnDue();
     this.#giveFetched(dispatches);
@@ -214,10 +223,25 @@ export class KeySharedDispatcher implements Dispatcher {
     return deliveryOf(entry, { redeliveryCount, ackSet });
   }
 
-  #release(position: Position): void {
-    const keyHash = this.#outstanding.remove(position)?.keyHash;
-    const holder = keyHash === undefined ? undefined : this.#holders.get(keyHash);
-    if (keyHash === undefined || holder === undefined) return;
+  /** Takes some entries back from consumers; answers whether there are more. */
+  #takeBack(): boolean {
+    if (!this.isReturning) return false;
+    for (const held of this.#outstanding.takeReturned(this.#isAcked)) this.#onReturned(held);
+    return this.isReturning;
+  }
+
+  #onReturned(held: Held): void {
+    const { position, keyHash = 0, redeliveryCount } = held;
+    this.#release(held);
+    if (this.#cursor.isAcked(position)) return;
+    this.#waiting.add({ position, keyHash, redeliveryCount: redeliveryCount + 1 });
+    this.#returnedSinceFetch.add(keyHash);
+  }
+
+  /** A consumer has one entry less of a key. */
+  #release({ keyHash = 0 }: Held): void {
+    const holder = this.#holders.get(keyHash);
+    if (holder === undefined) return;
     holder.entries--;
     if (holder.entries === 0) this.#holders.delete(keyHash);
   }
@@ -248,16 +272,17 @@ export class KeySharedDispatcher implements Dispatcher {
   #returnDue(): void {
     if (this.#delayed.length === 0) return;
     const nowMs = this.#options.delays.wallClock.now();
-    for (let due = this.#delayed.takeDue(nowMs); due !== undefined;) {
+    for (let count = 0; count < DUE_AT_ONCE_MAX; count++) {
+      const due = this.#delayed.takeDue(nowMs);
+      if (due === undefined) return;
       const { position, keyHash = 0 } = due;
       if (!this.#cursor.isAcked(position))
         this.#waiting.add({ position, keyHash, redeliveryCount: 0 });
-      due = this.#delayed.takeDue(nowMs);
     }
   }
 
   #fetch(permits: number): ReadRequest | undefined {
-    this.#waiting.forget((position) => this.#cursor.isAcked(position));
+    this.#waiting.forget(this.#isAcked);
     const { countMax, bytesMax } = this.#options.bounds;
     const taken = this.#waiting.takeRun(
       Math.min(countMax, permits),

@@ -1,4 +1,3 @@
-import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import type { Consumer } from "./consumer.ts";
 
@@ -12,14 +11,35 @@ export interface Held {
   readonly keyHash?: number;
 }
 
-/** All entries that consumers have. By ledger, so that a position is found without making a key. */
+/** Entries that one step of a walk looks at, and those that it takes: some 0.5 ms of work. */
+const LOOKED_AT_MAX = 5_000;
+const TAKEN_MAX = 1_000;
+
+/**
+ * All entries that consumers have. By ledger, so that a position is found without making a key.
+ *
+ * When a consumer leaves or asks for all its entries again, they are taken out by a walk through all
+ * entries, some at a time, because there may be 200,000. No entry may be added before the walk is over.
+ */
 export class Outstanding {
   readonly #ledgers = new Map<number, Map<number, Held>>();
   #messages = 0;
+  #walk: Iterator<Held> | undefined;
+  /** Consumers whose entries this walk takes out, and those for the next walk. */
+  #returning: ReadonlySet<Consumer> = new Set();
+  #nextReturning = new Set<Consumer>();
+  /** Whether the walk, and the next one, take out what was acknowledged by a skip. */
+  #takesAcked = false;
+  #nextTakesAcked = false;
 
   /** In all entries together. */
   get messages(): number {
     return this.#messages;
+  }
+
+  /** Whether entries are to be taken out by `takeReturned`. */
+  get isReturning(): boolean {
+    return this.#walk !== undefined || this.#nextTakesAcked || this.#nextReturning.size > 0;
   }
 
   get({ ledgerId, entryId }: Position): Held | undefined {
@@ -46,20 +66,49 @@ export class Outstanding {
     return held;
   }
 
-  /** Positions before one. */
-  before(position: Position): readonly Position[] {
-    const found: Position[] = [];
-    for (const ledger of this.#ledgers.values())
-      for (const held of ledger.values())
-        if (comparePositions(held.position, position) < 0) found.push(held.position);
-    return found;
+  /** All that a consumer has is to be taken out. */
+  returnAll(consumer: Consumer): void {
+    if (consumer.heldEntries > 0) this.#nextReturning.add(consumer);
   }
 
-  /** What one consumer has, in the order in which it got it. */
-  of(consumer: Consumer): readonly Position[] {
-    const all: Position[] = [];
-    for (const ledger of this.#ledgers.values())
-      for (const held of ledger.values()) if (held.consumer === consumer) all.push(held.position);
-    return all;
+  /** Entries may have been acknowledged without a call of `remove`: they are to be taken out. */
+  returnAcked(): void {
+    this.#nextTakesAcked ||= this.#ledgers.size > 0;
+  }
+
+  /** Takes out some of the entries that are to be, in the order in which consumers got them. */
+  takeReturned(isAcked: (position: Position) => boolean): readonly Held[] {
+    if (!this.isReturning) return [];
+    const walk = this.#walk ?? this.#beginWalk();
+    const taken: Held[] = [];
+    for (let count = 0; count < LOOKED_AT_MAX && taken.length < TAKEN_MAX; count++) {
+      const next = walk.next();
+      if (next.done === true) {
+        this.#walk = undefined;
+        break;
+      }
+      const held = next.value;
+      const isTaken =
+        this.#returning.has(held.consumer) || (this.#takesAcked && isAcked(held.position));
+      if (isTaken) taken.push(held);
+    }
+    for (const { position } of taken) this.remove(position);
+    const isOver = [...this.#returning].every(({ heldEntries }) => heldEntries === 0);
+    if (isOver && !this.#takesAcked) this.#walk = undefined;
+    return taken;
+  }
+
+  #beginWalk(): Iterator<Held> {
+    this.#returning = this.#nextReturning;
+    this.#nextReturning = new Set();
+    this.#takesAcked = this.#nextTakesAcked;
+    this.#nextTakesAcked = false;
+    this.#walk = this.#all();
+    return this.#walk;
+  }
+
+  *#all(): Generator<Held, undefined> {
+    for (const ledger of this.#ledgers.values()) yield* ledger.values();
+    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
+import { Heap } from "./heap.ts";
 
 /** An entry that is to be delivered again. */
 export interface Returned {
@@ -7,59 +8,47 @@ export interface Returned {
   readonly redeliveryCount: number;
 }
 
+/** Acknowledged entries that are left out in one call, which bounds its work. */
+const SKIPPED_MAX = 1_000;
+
 /** Entries that came back, lowest first. Only their positions: the log has the rest. */
 export class Replay {
-  /** Highest first, so that the lowest is taken from the end; unless something was added. */
-  #returned: Returned[] = [];
-  #isSorted = true;
+  readonly #returned = new Heap<Returned>((a, b) => comparePositions(a.position, b.position));
 
   get length(): number {
     return this.#returned.length;
   }
 
-  add(returned: Returned): void {
-    this.#returned.push(returned);
-    this.#isSorted = false;
+  get first(): Returned | undefined {
+    return this.#returned.first;
   }
 
-  /** Leaves out the lowest ones that `isAcked` says are. */
+  add(returned: Returned): void {
+    this.#returned.add(returned);
+  }
+
+  /** Leaves out the lowest ones that `isAcked` says are, up to a bound. */
   skip(isAcked: (position: Position) => boolean): void {
-    for (;;) {
+    for (let count = 0; count < SKIPPED_MAX; count++) {
       const lowest = this.first;
       if (lowest === undefined || !isAcked(lowest.position)) return;
-      this.#returned.pop();
+      this.#returned.shift();
     }
   }
 
-  get first(): Returned | undefined {
-    this.#sort();
-    return this.#returned.at(-1);
-  }
-
-  /** Takes out the lowest ones. */
-  take(count: number): readonly Returned[] {
-    this.#sort();
-    return this.#returned.splice(-count).toReversed();
-  }
-
-  /** How many entries of one ledger follow each other from the first one on, at most so many. */
-  runLength(countMax: number): number {
-    const { position } = this.first ?? {};
-    if (position === undefined) return 0;
-    let count = 1;
-    while (count < countMax) {
-      const next = this.#returned.at(-1 - count)?.position;
-      const follows =
-        next?.ledgerId === position.ledgerId && next.entryId === position.entryId + count;
-      if (!follows) break;
-      count++;
+  /** Takes out the lowest one, and those of its ledger that follow it without a gap. */
+  takeRun(countMax: number): readonly Returned[] {
+    const run: Returned[] = [];
+    for (let next = this.first; next !== undefined && run.length < countMax; next = this.first) {
+      const last = run.at(-1)?.position;
+      if (last !== undefined && !follows(next.position, last)) break;
+      run.push(next);
+      this.#returned.shift();
     }
-    return count;
+    return run;
   }
+}
 
-  #sort(): void {
-    if (this.#isSorted) return;
-    this.#returned.sort((a, b) => comparePositions(b.position, a.position));
-    this.#isSorted = true;
-  }
+function follows(next: Position, previous: Position): boolean {
+  return next.ledgerId === previous.ledgerId && next.entryId === previous.entryId + 1;
 }

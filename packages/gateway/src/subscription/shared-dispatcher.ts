@@ -15,6 +15,9 @@ import { Replay } from "./replay.ts";
 import type { Returned } from "./replay.ts";
 import { RoundRobin } from "./round-robin.ts";
 
+/** Delayed entries that are returned in one call, which bounds its work. */
+export const DUE_AT_ONCE_MAX = 1_000;
+
 export interface SharedOptions {
   readonly bounds: ReadBounds;
   /** Messages that all consumers together may have without acknowledging them. */
@@ -52,6 +55,7 @@ interface Fetching {
 export class SharedDispatcher implements Dispatcher {
   readonly #cursor: Cursor;
   readonly #options: SharedOptions;
+  readonly #isAcked = (position: Position): boolean => this.#cursor.isAcked(position);
   readonly #turns = new RoundRobin();
   readonly #outstanding = new Outstanding();
   readonly #replay = new Replay();
@@ -89,7 +93,8 @@ export class SharedDispatcher implements Dispatcher {
   }
 
   redeliver(consumer: Consumer, positions: readonly Position[] | undefined): void {
-    for (const position of positions ?? this.#outstanding.of(consumer)) {
+    if (positions === undefined) this.#outstanding.returnAll(consumer);
+    for (const position of positions ?? []) {
       // A client may name what it does not have, or the same entry twice.
       const held = this.#outstanding.get(position);
       if (held?.consumer !== consumer) continue;
@@ -102,9 +107,13 @@ export class SharedDispatcher implements Dispatcher {
     this.#outstanding.remove(position);
   }
 
-  onSkipped(position: Position): void {
-    this.#delayed.forget((delayed) => this.#cursor.isAcked(delayed));
-    for (const skipped of this.#outstanding.before(position)) this.#outstanding.remove(skipped);
+  get isReturning(): boolean {
+    return this.#outstanding.isReturning;
+  }
+
+  onSkipped(): void {
+    this.#delayed.forget(this.#isAcked);
+    this.#outstanding.returnAcked();
   }
 
   get delayedEntries(): number {
@@ -126,6 +135,7 @@ export class SharedDispatcher implements Dispatcher {
   }
 
   wanted(): ReadRequest | undefined {
+    if (this.#takeBack()) return undefined;
     if (this.#fetching !== undefined || this.#fetched.length > 0 || this.#isFull) return undefined;
     const permits = this.#turns.permits();
     if (permits === 0) return undefined;
@@ -141,6 +151,7 @@ export class SharedDispatcher implements Dispatcher {
   }
 
   dispatch(): readonly Dispatch[] {
+    if (this.#takeBack()) return [];
     const dispatches = new Map<Consumer, Dispatch>();
     this.#returnDue();
     while (this.#fetched.length + this.#ahead.length > 0 && !this.#isFull) {
@@ -152,6 +163,14 @@ export class SharedDispatcher implements Dispatcher {
       dispatches.set(consumer, dispatch);
     }
     return [...dispatches.values()];
+  }
+
+  /** Takes some entries back from consumers; answers whether there are more. */
+  #takeBack(): boolean {
+    if (!this.isReturning) return false;
+    for (const { position, redeliveryCount } of this.#outstanding.takeReturned(this.#isAcked))
+      this.#replay.add({ position, redeliveryCount: redeliveryCount + 1 });
+    return this.isReturning;
   }
 
   #give({ entry, redeliveryCount }: Fetched, consumer: Consumer): Delivery {
@@ -192,7 +211,7 @@ export class SharedDispatcher implements Dispatcher {
   #returnDue(): void {
     if (this.#delayed.length === 0) return;
     const nowMs = this.#options.delays.wallClock.now();
-    for (;;) {
+    for (let count = 0; count < DUE_AT_ONCE_MAX; count++) {
       const due = this.#delayed.takeDue(nowMs);
       if (due === undefined) return;
       const { position } = due;
@@ -211,17 +230,17 @@ export class SharedDispatcher implements Dispatcher {
   }
 
   #hasReturned(): boolean {
-    if (this.#replay.length > 0) this.#replay.skip((position) => this.#cursor.isAcked(position));
+    if (this.#replay.length > 0) this.#replay.skip(this.#isAcked);
     return this.#replay.length > 0;
   }
 
   #fetch(permits: number): ReadRequest | undefined {
-    const from = this.#replay.first?.position;
-    if (from === undefined) return undefined;
     const { countMax, bytesMax } = this.#options.bounds;
-    const count = this.#replay.runLength(Math.min(countMax, permits));
-    const request = { from, bounds: { countMax: count, bytesMax } };
-    this.#fetching = { request, returned: this.#replay.take(count) };
+    const returned = this.#replay.takeRun(Math.min(countMax, permits));
+    const from = returned[0]?.position;
+    if (from === undefined) return undefined;
+    const request = { from, bounds: { countMax: returned.length, bytesMax } };
+    this.#fetching = { request, returned };
     return request;
   }
 

@@ -60,6 +60,9 @@ export class SingleActiveDispatcher implements Dispatcher {
     // Read-ahead entries before the cursor are left out when their turn comes.
   }
 
+  /** What a consumer has is not remembered. */
+  readonly isReturning = false;
+
   /** Only shared subscriptions delay entries, as in Pulsar. */
   readonly delayedEntries = 0;
   readonly nextDueMs = undefined;

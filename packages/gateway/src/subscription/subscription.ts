@@ -55,6 +55,11 @@ export class Subscription {
     return this.#dispatcher.consumers;
   }
 
+  /** Whether entries are on their way back from consumers; see `Dispatcher`. */
+  get isReturning(): boolean {
+    return this.#dispatcher.isReturning;
+  }
+
   /** Entries that wait for their delivery time. */
   get delayedEntries(): number {
     return this.#dispatcher.delayedEntries;
@@ -88,6 +93,11 @@ export class Subscription {
     return this.#dispatcher.leave(consumer);
   }
 
+  /** All consumers leave: what was delivered and not acknowledged is read again, as if for the first time. */
+  leaveAll(): void {
+    this.#dispatcher = this.#createDispatcher();
+  }
+
   acknowledge(acks: readonly Ack[]): void {
     for (const ack of acks)
       if (this.cursor.acknowledge(ack)) this.#dispatcher.onAcked(ack.position);
@@ -113,7 +123,7 @@ export class Subscription {
   /** Its consumers must have left. */
   seek(position: Position): void {
     this.cursor.moveTo(position);
-    this.#dispatcher = this.#createDispatcher();
+    this.leaveAll();
   }
 
   /** Bytes of the entries that were read and not delivered. */

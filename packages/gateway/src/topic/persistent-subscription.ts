@@ -8,6 +8,7 @@ import type { Consumer } from "../subscription/consumer.ts";
 import type { Ack } from "../subscription/delivery.ts";
 import type { ActiveChange, ReadRequest } from "../subscription/dispatcher.ts";
 import type { Subscription, SubscriptionType } from "../subscription/subscription.ts";
+import type { DeliveryTurns } from "./delivery-turns.ts";
 import { ConnectedConsumer } from "./connected-consumer.ts";
 import type { ConsumerListener } from "./connected-consumer.ts";
 import type { IdleReadAhead, ReadAheadMemory } from "./read-ahead-memory.ts";
@@ -38,6 +39,7 @@ export interface PersistentSubscriptionOptions {
   readonly name: string;
   readonly isDurable: boolean;
   readonly nextTurn: () => Promise<void>;
+  readonly deliveryTurns: DeliveryTurns;
   readonly wallNow: () => number;
   readonly timer: Timer;
   readonly memory: ReadAheadMemory;
@@ -114,7 +116,7 @@ export class PersistentSubscription implements IdleReadAhead {
     const all = [...this.#connected.values()];
     this.#connected.clear();
     this.#setAlarm(undefined);
-    for (const { consumer } of all) this.state.leave(consumer);
+    this.state.leaveAll();
     this.#charge();
     for (const { listener } of all) listener.onClosed(why);
   }
@@ -233,11 +235,18 @@ export class PersistentSubscription implements IdleReadAhead {
   }
 
   async #run(): Promise<void> {
+    const { deliveryTurns } = this.#options;
     // The caller of `wake` may still be at work.
     await Promise.resolve();
+    await deliveryTurns.wait();
     let entriesLeft = ENTRIES_PER_TURN;
     for (let reads = 1; ; reads++) {
       this.#deliver();
+      while (this.state.isReturning) {
+        await this.#options.nextTurn();
+        await deliveryTurns.wait();
+        this.#deliver();
+      }
       const request = this.#unanswered ?? this.state.wanted();
       if (request === undefined) break;
       this.#unanswered = request;
@@ -252,6 +261,7 @@ export class PersistentSubscription implements IdleReadAhead {
       if (reads % READS_PER_TURN !== 0 && entriesLeft > 0) continue;
       entriesLeft = ENTRIES_PER_TURN;
       await this.#options.nextTurn();
+      await deliveryTurns.wait();
     }
     this.#onRan();
     if (this.size > 0) this.#setAlarm(this.state.nextDueMs);

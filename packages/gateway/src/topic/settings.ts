@@ -18,6 +18,8 @@ interface BrokerLimits {
   readonly partitionsMax?: number;
   readonly producersPerTopicMax?: number;
   readonly subscriptionsPerTopicMax?: number;
+  /** Subscriptions of all topics that are open; each takes some 3 KiB. */
+  readonly subscriptionsMax?: number;
   readonly consumersPerSubscriptionMax?: number;
   /** Messages that a consumer of a shared subscription may have without acknowledging them. */
   readonly unackedPerConsumerMax?: number;
@@ -63,6 +65,7 @@ const DEFAULTS: ResolvedSettings = {
     partitionsMax: 1_000,
     producersPerTopicMax: 10_000,
     subscriptionsPerTopicMax: 1_000,
+    subscriptionsMax: 50_000,
     consumersPerSubscriptionMax: 1_000,
     unackedPerConsumerMax: 50_000,
     unackedPerSubscriptionMax: 200_000,

@@ -1,4 +1,5 @@
 import type { Clock } from "@sluice/core";
+import { requireClientName } from "../name/topic-name.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Position } from "../storage/position.ts";
 import type { NameMaker } from "./name-maker.ts";
@@ -43,6 +44,7 @@ export class TopicProducers {
   /** Throws a `RefusalError` if it may not join. */
   async open(request: ProducerRequest): Promise<Producer> {
     const name = request.producerName ?? this.#names.next();
+    requireClientName("NotAllowedError", "a producer's name", name);
     this.#replaceOwn(name, request);
     const isFree = this.#admitOrCallNext(request);
     const nowMs = this.#options.wallClock.now();

@@ -43,6 +43,7 @@ export class TopicSubscriptions {
   readonly #turns = new Turns();
   #left: ReadonlySet<PersistentSubscription> = new Set();
   #isTerminated = false;
+  #isCounted = true;
   #ended: RefusalError | undefined;
 
   constructor(log: TopicLog, keeper: CursorKeeper, options: TopicSubscriptionsOptions) {
@@ -238,6 +239,8 @@ export class TopicSubscriptions {
     this.#ended ??= why;
     for (const subscription of this.#byName.values()) subscription.closeAll(why);
     await this.#turns.idle();
+    if (this.#isCounted) this.#options.surroundings.subscriptions.count -= this.#byName.size;
+    this.#isCounted = false;
   }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {
@@ -248,7 +251,9 @@ export class TopicSubscriptions {
   }
 
   async #subscribe(request: ConsumerRequest): Promise<ConsumerHandle> {
-    const { type } = request;
+    const { type, consumerName } = request;
+    if (consumerName !== undefined)
+      requireClientName("NotAllowedError", "a consumer's name", consumerName);
     const subscription =
       this.#byName.get(request.subscription) ?? (await this.#create(request, type));
     if (subscription.isDurable !== request.isDurable)
@@ -279,6 +284,11 @@ export class TopicSubscriptions {
     requireClientName("NotAllowedError", "a subscription's name", subscription);
     if (this.#byName.size >= limits.subscriptionsPerTopicMax)
       throw new RefusalError("NotAllowedError", "the topic has too many subscriptions");
+    if (this.#options.surroundings.subscriptions.count >= limits.subscriptionsMax)
+      throw new RefusalError(
+        "NotAllowedError",
+        `there are ${limits.subscriptionsMax} subscriptions already`,
+      );
     const cursor = Cursor.startingAt(this.#log, await startPosition(this.#log, start));
     if (isDurable) await this.#keeper.save(subscription, cursor);
     return this.#add(subscription, cursor, { isDurable, type });
@@ -286,7 +296,8 @@ export class TopicSubscriptions {
 
   #add(name: string, cursor: Cursor, { isDurable, type }: Kind): PersistentSubscription {
     const { topic, surroundings, onFailed } = this.#options;
-    const { settings, nextTurn, timer, wallClock, observe, readAhead } = surroundings;
+    const { settings, nextTurn, deliveryTurns, timer, wallClock, observe, readAhead } =
+      surroundings;
     const { limits } = settings;
     const state = new Subscription(cursor, type, {
       bounds: { countMax: limits.readEntriesMax, bytesMax: limits.readBytesMax },
@@ -308,6 +319,7 @@ export class TopicSubscriptions {
       name,
       isDurable,
       nextTurn,
+      deliveryTurns,
       timer,
       memory: readAhead,
       wallNow: () => wallClock.now(),
@@ -324,6 +336,7 @@ export class TopicSubscriptions {
     });
     if (this.#isTerminated) subscription.terminate();
     this.#byName.set(name, subscription);
+    surroundings.subscriptions.count++;
     return subscription;
   }
 
@@ -345,8 +358,9 @@ export class TopicSubscriptions {
   }
 
   #remove(subscription: PersistentSubscription): void {
-    if (this.#byName.get(subscription.name) === subscription)
-      this.#byName.delete(subscription.name);
+    if (this.#byName.get(subscription.name) !== subscription) return;
+    this.#byName.delete(subscription.name);
+    this.#options.surroundings.subscriptions.count--;
   }
 
   #get(name: string): PersistentSubscription {

@@ -3,6 +3,7 @@ import type { BrokerObserver } from "../observe/broker-event.ts";
 import type { TopicPolicies } from "../policy/topic-policy.ts";
 import type { RefusalError } from "../refusal/refusal-error.ts";
 import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
+import type { DeliveryTurns } from "./delivery-turns.ts";
 import type { NameMaker } from "./name-maker.ts";
 import type { ReadAheadMemory } from "./read-ahead-memory.ts";
 import type { ProducerHandle, ProducerRequest } from "./producer-handle.ts";
@@ -14,11 +15,14 @@ export interface TopicSurroundings {
   readonly timer: Timer;
   readonly wallClock: Clock;
   readonly nextTurn: () => Promise<void>;
+  readonly deliveryTurns: DeliveryTurns;
   readonly names: NameMaker;
   readonly settings: ResolvedSettings;
   readonly observe: BrokerObserver;
   readonly policies: TopicPolicies;
   readonly readAhead: ReadAheadMemory;
+  /** Subscriptions of all persistent topics that are open. */
+  readonly subscriptions: { count: number };
 }
 
 /** A topic serves nobody until it is opened again. */

@@ -2,8 +2,9 @@
 // It says its port when it is ready, and answers every message with a report on itself.
 import { systemTimer } from "@sluice/core/system";
 import { startBroker } from "@sluice/gateway";
+import { startAdmin } from "@sluice/gateway/admin";
 
-const options = JSON.parse(process.argv[2] ?? "{}");
+const { admin: wantsAdmin = false, ...options } = JSON.parse(process.argv[2] ?? "{}");
 const faults = [];
 const reasons = {};
 const broker = await startBroker({
@@ -15,28 +16,37 @@ const broker = await startBroker({
   },
   ...options,
 });
-/** CPU time between two looks at a timer of a millisecond: what the event loop was kept from others. */
-let turnsMs = [];
+/** Between two looks at a timer of a millisecond: what the event loop was kept from others. */
+let turns = [];
 void (async () => {
-  for (let last = process.cpuUsage(); ;) {
+  for (let last = process.cpuUsage(), at = systemTimer.now(); ;) {
     await systemTimer.sleep(1);
     const { user, system } = process.cpuUsage(last);
+    const now = systemTimer.now();
+    turns.push({ cpuMs: (user + system) / 1_000, wallMs: now - at });
     last = process.cpuUsage();
-    turnsMs.push((user + system) / 1_000);
-    if (turnsMs.length > 100_000) turnsMs = [];
+    at = now;
+    if (turns.length > 100_000) turns = [];
   }
 })();
 
 /** Since the last time. */
-function loopCpu() {
-  const sorted = turnsMs.toSorted((one, other) => one - other);
-  turnsMs = [];
-  return { p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0, maxMs: sorted.at(-1) ?? 0 };
+function loopTimes() {
+  const of = (values) => {
+    const sorted = values.toSorted((one, other) => one - other);
+    return { p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0, maxMs: sorted.at(-1) ?? 0 };
+  };
+  const found = {
+    cpu: of(turns.map((turn) => turn.cpuMs)),
+    wall: of(turns.map((turn) => turn.wallMs)),
+  };
+  turns = [];
+  return found;
 }
 
 process.on("message", ({ ask, collect }) => {
   if (ask === "loop") {
-    process.send?.({ ...loopCpu(), faults });
+    process.send?.({ ...loopTimes(), faults });
     return;
   }
   if (collect) globalThis.gc?.();
@@ -50,4 +60,15 @@ process.on("message", ({ ask, collect }) => {
   });
 });
 process.on("disconnect", () => process.exit(0));
-process.send?.({ ready: broker.port });
+const admin =
+  wantsAdmin === true
+    ? await startAdmin({
+        broker,
+        listen: "127.0.0.1:0",
+        version: "load",
+        onError: (error) => faults.push(String(error)),
+      })
+    : undefined;
+for (const kind of ["uncaughtException", "unhandledRejection"])
+  process.on(kind, (error) => faults.push(`${kind}: ${String(error)}`));
+process.send?.({ ready: broker.port, admin: admin?.url });

@@ -15,15 +15,22 @@ interface BrokerReport {
   readonly reasons: Readonly<Record<string, number>>;
 }
 
-/** CPU time of turns of the event loop since it was last asked: a busy machine does not change it. */
-interface LoopReport {
+interface Times {
   readonly p99Ms: number;
   readonly maxMs: number;
+}
+
+/** Turns of the event loop since it was last asked. Other processes of a busy machine lengthen `wall`. */
+interface LoopReport {
+  readonly cpu: Times;
+  readonly wall: Times;
   readonly faults: readonly string[];
 }
 
 export interface BrokerProcess {
   readonly port: number;
+  /** URL of the administration, if `admin` was asked for. */
+  readonly admin: string | undefined;
   /** `collect`: after a garbage collection. */
   loop(): Promise<LoopReport>;
   report(options?: { readonly collect: boolean }): Promise<BrokerReport>;
@@ -31,12 +38,13 @@ export interface BrokerProcess {
 
 /** A broker in a process of its own, until the test is over. */
 export async function startBrokerProcess(
-  options: Partial<StartBrokerOptions> = {},
+  options: Partial<StartBrokerOptions> & { readonly admin?: boolean } = {},
 ): Promise<BrokerProcess> {
   const child = start("broker-process.mjs", [JSON.stringify(options)], ["--expose-gc"]);
-  const { ready: port } = await nextMessage<{ readonly ready: number }>(child);
+  const { ready: port, admin } = await nextMessage<{ ready: number; admin?: string }>(child);
   return {
     port,
+    admin,
     loop: () => {
       const answer = nextMessage<LoopReport>(child);
       child.send({ ask: "loop" });
@@ -50,11 +58,17 @@ export async function startBrokerProcess(
   };
 }
 
-/** Starts an attack; resolves once it is on its way, with how to end it. */
-export async function attack(name: string, port: number, count: number): Promise<() => void> {
+export interface Attack {
+  /** How far it got before it was on its way. */
+  readonly facts: Readonly<Record<string, number>>;
+  stop(): void;
+}
+
+/** Starts an attack; resolves once it is on its way. */
+export async function attack(name: string, port: number, count: number): Promise<Attack> {
   const child = start("attacks.mjs", [name, `${port}`, `${count}`]);
-  await nextMessage(child);
-  return () => void child.kill();
+  const { facts } = await nextMessage<Pick<Attack, "facts">>(child);
+  return { facts, stop: () => void child.kill() };
 }
 
 function start(program: string, args: readonly string[], execArgv: string[] = []): ChildProcess {

@@ -198,10 +198,15 @@ export function encodeCommand<T>(
   { type, body }: CommandDefinition<T>,
   value: T,
 ): void {
+  writeCommandHead(writer, type);
+  body.write(writer, value);
+}
+
+/** Writes all that is before the length of a command's body. */
+export function writeCommandHead(writer: ProtoWriter, type: number): void {
   writer.uint32(TYPE_TAG);
   writer.uint32(type);
   writer.uint32((type << 3) | WIRE_TYPE.bytes);
-  body.write(writer, value);
 }
 
 interface KnownCommand<Bodies, Kind extends keyof Bodies = keyof Bodies> {

@@ -1,5 +1,12 @@
-import { COMMANDS, encodeCommand, PULSAR_COMMANDS } from "./command.ts";
-import type { Command, CommandIn, CommandTable, UnknownCommand } from "./command.ts";
+import { COMMANDS, encodeCommand, PULSAR_COMMANDS, writeCommandHead } from "./command.ts";
+import type {
+  Command,
+  CommandBodies,
+  CommandIn,
+  CommandKind,
+  CommandTable,
+  UnknownCommand,
+} from "./command.ts";
 import type { MessageMetadata } from "./definition/metadata.ts";
 import type { CommandSend } from "./definition/producer.ts";
 import { encodeEntryInto } from "./entry.ts";
@@ -57,6 +64,27 @@ export function encodeFrameBy<Bodies extends object>(
   const head = writer.finish();
   head.writeUInt32BE(head.length - 4 + entryBytes, 0);
   head.writeUInt32BE(head.length - FRAME_HEADER_BYTES, 4);
+  return head;
+}
+
+/**
+ * Encodes a frame up to the last fields of its command's body, `tailBytes` of them, which the caller
+ * has encoded before: a large answer that many clients ask for is encoded once.
+ */
+export function encodeFrameBeforeTail<Kind extends CommandKind>(
+  kind: Kind,
+  body: CommandBodies[Kind],
+  tailBytes: number,
+): Buffer {
+  const { type, body: bodyType } = COMMANDS[kind];
+  const writer = new ProtoWriter(FRAME_HEADER_BYTES);
+  const bodyHead = bodyType.encode(body);
+  writeCommandHead(writer, type);
+  writer.uint32(bodyHead.length + tailBytes);
+  writer.raw(bodyHead);
+  const head = writer.finish();
+  head.writeUInt32BE(head.length - 4 + tailBytes, 0);
+  head.writeUInt32BE(head.length - FRAME_HEADER_BYTES + tailBytes, 4);
   return head;
 }
 

@@ -1,14 +1,27 @@
-/** A string, which is kept, or an integer that a double may not hold. */
-const STRING_OR_LONG = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+/**
+ * A string, what begins like a number, or a bracket. The first two run as far as they can, closed or not: a text is looked
+ * at once, however it is made.
+ */
+const STRING_OR_NUMBER_OR_BRACKET = /[[\]{}]|"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*/gs;
+
+/** An integer that a double may not hold. */
+const LONG = /^-?\d{16,}$/;
+
+/** Levels of arrays and objects; the bodies of Pulsar's tools have five. */
+const DEPTH_MAX = 100;
 
 /**
  * Reads JSON without rounding: integers of 16 digits and more become strings of their digits. Pulsar
  * accepts numbers as strings everywhere, so readers of numbers take both. Throws a `SyntaxError`.
  */
 export function parseExactJson(text: string): unknown {
-  const exact = text.replaceAll(STRING_OR_LONG, (token) =>
-    token.startsWith('"') ? token : `"${token}"`,
-  );
+  let depth = 0;
+  const exact = text.replaceAll(STRING_OR_NUMBER_OR_BRACKET, (token) => {
+    if (token === "[" || token === "{") depth++;
+    else if (token === "]" || token === "}") depth--;
+    if (depth > DEPTH_MAX) throw new SyntaxError(`more than ${DEPTH_MAX} levels`);
+    return LONG.test(token) ? `"${token}"` : token;
+  });
   return JSON.parse(exact) as unknown;
 }
 
