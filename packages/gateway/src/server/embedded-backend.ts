@@ -42,7 +42,6 @@ export interface EmbeddedWorld {
 }
 
 type AcknowledgedEvent = Extract<ResultEvent, { readonly kind: "acknowledged" }>;
-type ClosedByBroker = Extract<ResultEvent, { readonly kind: "producerClosed" | "consumerClosed" }>;
 type EffectOf<Kind extends Effect["kind"]> = Extract<Effect, { readonly kind: Kind }>;
 
 /** Message ids of one ACK or REDELIVER that are handled in one step of work. */
@@ -70,8 +69,8 @@ export class EmbeddedBackend implements Backend {
   #consumers: Map<number, AskedConsumer> | undefined;
   /** Bytes of the budget by producer and consumer. */
   #clientBytes: Map<number, number> | undefined;
-  /** Effects that are left to do, and results that are left to report, in order. */
-  #left: Fifo<Effect | ClosedByBroker> | undefined;
+  /** Effects that are left to do, in order. */
+  #left: Fifo<Effect> | undefined;
   /** Message ids of the first of them that are done. */
   #idsDone = 0;
   #isDelivering = true;
@@ -121,11 +120,6 @@ export class EmbeddedBackend implements Backend {
   work(): void {
     const effect = this.#left?.peek();
     if (effect === undefined) return;
-    if (effect.kind === "producerClosed" || effect.kind === "consumerClosed") {
-      this.#left?.shift();
-      this.#report(effect);
-      return;
-    }
     if (effect.kind !== "ack" && effect.kind !== "redeliver") {
       this.#left?.shift();
       this.#carryOut(effect);
@@ -166,7 +160,7 @@ export class EmbeddedBackend implements Backend {
     }
   }
 
-  #leave(effect: Effect | ClosedByBroker): void {
+  #leave(effect: Effect): void {
     this.#left ??= new Fifo();
     this.#left.push(effect);
     this.#wire.wake();
@@ -284,8 +278,7 @@ export class EmbeddedBackend implements Backend {
         onClosed: (why) => {
           ended = why;
           this.#dropProducer(producer);
-          // A topic may close thousands at once: each connection tells its client in its own turn.
-          this.#leave({ kind: "producerClosed", producer });
+          this.#report({ kind: "producerClosed", producer });
         },
       });
       this.#producers ??= new Map();
@@ -323,7 +316,7 @@ export class EmbeddedBackend implements Backend {
         onClosed: (why) => {
           ended = why;
           this.#dropConsumer(consumer);
-          this.#leave({ kind: "consumerClosed", consumer });
+          this.#report({ kind: "consumerClosed", consumer });
         },
       });
       if (this.#isPaused()) handle.pause();

@@ -272,26 +272,26 @@ test("ranges of one consumer that overlap are refused", () => {
 });
 
 /** Single hashes: all even ones, or all odd ones. */
-function everySecondHash(first: 0 | 1): readonly KeyRange[] {
-  return Array.from({ length: 32_768 }, (_, index) => {
-    const hash = 2 * index + first;
-    return { start: hash, end: hash };
-  });
-}
 
 /** Each range was compared with all others: two consumers with 32,768 each took seconds. */
-test("sticky consumers with 65,536 ranges together join and are found in milliseconds", () => {
+test("sticky consumers with 1,000 ranges each are found in milliseconds, and one with more is refused", () => {
   const assignment = new KeyAssignment(scatter);
-  const [even, odd] = [
-    newConsumer("even", everySecondHash(0)),
-    newConsumer("odd", everySecondHash(1)),
-  ];
+  const every = (step: number, first: number): KeyRange[] =>
+    Array.from({ length: Math.ceil((65_536 - first) / step) }, (_, index) => {
+      const hash = first + index * step;
+      return { start: hash, end: hash };
+    });
+  expect(() => assignment.add(newConsumer("greedy", every(65, 0)))).toThrow(
+    "1009 hash ranges; a consumer may name 1000",
+  );
+  const consumers = Array.from({ length: 66 }, (_, index) =>
+    newConsumer(`c${index}`, every(66, index)),
+  );
   const startedAtMs = systemTimer.now();
-  assignment.add(even);
-  assignment.add(odd);
+  for (const consumer of consumers) assignment.add(consumer);
   let mistakes = 0;
   for (let hash = 0; hash < 65_536; hash++)
-    if (assignment.consumerOf(hash) !== (hash % 2 === 0 ? even : odd)) mistakes++;
+    if (assignment.consumerOf(hash) !== consumers[hash % 66]) mistakes++;
   // 60 ms on a loaded machine.
   expect(systemTimer.now() - startedAtMs).toBeLessThan(1_000);
   expect(mistakes).toBe(0);
