@@ -8,7 +8,7 @@ import { VirtualTimer } from "@sluice/core/testing";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EventFeed, json, startAdmin } from "../src/admin.ts";
-import type { Answer } from "../src/admin.ts";
+import type { Answer, Route } from "../src/admin.ts";
 import { startBroker } from "../src/index.ts";
 import { adminScene } from "./admin-client.ts";
 
@@ -29,6 +29,19 @@ function jwt(role: string): string {
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
 describe("who is served", () => {
+  /** It was an unhandled rejection, which ends the process. */
+  test("an answer that cannot be sent ends its connection alone, and is told", async () => {
+    const bad: Route = {
+      method: "GET",
+      path: "/bad",
+      handle: () => ({ status: 200, headers: { "x-name": "two\nlines" } }),
+    };
+    const { call, errors } = await adminScene({}, { routes: [bad] });
+    await expect(call("GET", "/bad")).rejects.toThrow();
+    expect(errors).toHaveLength(1);
+    expect((await call("GET", "/healthz")).status).toBe(200);
+  });
+
   test("with a token nothing but health is told without it", async () => {
     const { call } = await adminScene({}, { token: TOKEN });
     for (const path of ["/metrics", "/api/state", "/admin/v2/tenants", `${LOOKUP}/t`])

@@ -127,6 +127,10 @@ class Exchanges {
     this.#open++;
     try {
       this.#send(response, await this.#answerTo(request));
+    } catch (error) {
+      // E.g. a header that HTTP does not allow: an error of this request, not of the process.
+      this.#parts.onError(error);
+      response.destroy();
     } finally {
       this.#open--;
     }
