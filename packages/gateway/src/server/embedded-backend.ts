@@ -504,11 +504,12 @@ function messageOf(delivery: Delivery, partition: number | undefined): MessageTo
   const { position, bytes, redeliveryCount, ackSet } = delivery;
   // Written out: a spread costs more here than all the rest.
   const { ledgerId, entryId } = messageIdOf(position);
+  const { buffer, byteOffset, byteLength } = bytes;
   return {
     messageId: { ledgerId, entryId, partition },
     redeliveryCount,
     ackSet,
-    entry: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    entry: Buffer.isBuffer(bytes) ? bytes : Buffer.from(buffer, byteOffset, byteLength),
   };
 }
 

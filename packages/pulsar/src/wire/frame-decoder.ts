@@ -4,8 +4,14 @@ import { ProtocolError } from "./protocol-error.ts";
 
 const LENGTH_BYTES = 4;
 
-/** First allocation for a frame that comes in pieces, in bytes; doubled as bytes come. */
-const FIRST_ROOM_BYTES = 1_024;
+/** Smallest allocation for a frame that comes in pieces, in bytes. */
+const ROOM_BYTES_MIN = 1_024;
+
+/**
+ * Frames up to this size, such as batches, get four times the bytes that have come, so that most are
+ * allocated and copied once. The memory of larger ones doubles as bytes come.
+ */
+const BATCH_BYTES_MAX = 262_144;
 
 export interface FrameDecoderOptions {
   /** Largest frame, including its length field. */
@@ -109,14 +115,16 @@ export class FrameDecoder {
     const start = this.#offset;
     const available = this.#chunk.length - start;
     if (available === 0) return undefined;
+    let room = ROOM_BYTES_MIN;
     if (available >= LENGTH_BYTES) {
       const needs = this.#checkedBytes(this.#chunk.readUInt32BE(start));
       if (available >= needs) {
         this.#offset = start + needs;
         return this.#chunk.subarray(start, this.#offset);
       }
+      room = Math.max(ROOM_BYTES_MIN, roomOf(available, needs));
     }
-    this.#piece = Buffer.allocUnsafe(Math.max(FIRST_ROOM_BYTES, available));
+    this.#piece = Buffer.allocUnsafe(room);
     this.#pieceBytes = 0;
     this.#pieceNeeds = LENGTH_BYTES;
     return undefined;
@@ -139,8 +147,7 @@ export class FrameDecoder {
 
   #roomFor(piece: Buffer, bytes: number): Buffer {
     if (bytes <= piece.length) return piece;
-    const doubled = Math.min(piece.length * 2, this.#pieceNeeds);
-    const larger = Buffer.allocUnsafe(Math.max(bytes, doubled));
+    const larger = Buffer.allocUnsafe(Math.max(bytes, roomOf(piece.length, this.#pieceNeeds)));
     piece.copy(larger, 0, 0, this.#pieceBytes);
     this.#piece = larger;
     return larger;
@@ -155,6 +162,11 @@ export class FrameDecoder {
       throw new ProtocolError(`a frame of ${bytes} bytes is larger than ${this.#frameBytesMax}`);
     return bytes;
   }
+}
+
+/** Bytes to allocate for a frame of `needs` bytes of which `come` have come. */
+function roomOf(come: number, needs: number): number {
+  return Math.min(needs, come * (needs > BATCH_BYTES_MAX ? 2 : 4));
 }
 
 const EMPTY = Buffer.alloc(0);
