@@ -3,7 +3,11 @@ import { systemTimer } from "@sluice/core/system";
 import { expect, test } from "vitest";
 import { TopicPattern } from "./topic-pattern.ts";
 
-const part = fc.string({ unit: fc.constantFrom("a", "b", "*", ".", "+"), minLength: 1, maxLength: 6 });
+const part = fc.string({
+  unit: fc.constantFrom("a", "b", "*", ".", "+"),
+  minLength: 1,
+  maxLength: 6,
+});
 const name = fc.string({ unit: fc.constantFrom("a", "b", ".", "+"), minLength: 1, maxLength: 8 });
 
 test("a pattern matches what the regular expression of the same meaning does", () => {

@@ -21,12 +21,17 @@ const JOINED_RANGES_MAX = CHUNK_RANGES_MAX / 2;
  * there are at most 2n ÷ 256 and one per ledger.
  */
 export class PositionRanges {
-  readonly #rangesMax: number;
+  #rangesMax: number;
   #chunks: RangeChunk[] = [];
   #length = 0;
   #entryCount = 0;
 
   constructor(rangesMax: number) {
+    this.#rangesMax = rangesMax;
+  }
+
+  /** A smaller bound removes nothing. */
+  set rangesMax(rangesMax: number) {
     this.#rangesMax = rangesMax;
   }
 

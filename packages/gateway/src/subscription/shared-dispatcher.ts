@@ -131,6 +131,10 @@ export class SharedDispatcher implements Dispatcher {
     return this.#delayed.nextDueMs;
   }
 
+  get trackedEntries(): number {
+    return this.#outstanding.length + this.#replay.length + this.#delayed.length;
+  }
+
   get heldBytes(): number {
     return this.#fetchedBytes + this.#ahead.bytes;
   }
