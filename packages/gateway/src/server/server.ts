@@ -62,11 +62,12 @@ export class Server {
     const { timer, clock, nextTurn, memory, observe, limits, openBackend } = dependencies;
     this.#memory = memory;
     this.#nextTurn = nextTurn;
+    const flushTurns = new FlushTurns(nextTurn);
     this.#world = {
       clock,
       alarms: new Alarms(timer),
-      flushTurns: new FlushTurns(nextTurn),
-      workTurns: new WorkTurns(timer, nextTurn, WORK),
+      flushTurns,
+      workTurns: new WorkTurns(timer, nextTurn, { ...WORK, onTurnEnd: () => flushTurns.flush() }),
       memory,
       frameRoom: new FrameRoom(memory.bytesMax * FRAME_ROOM_PART),
       observe,

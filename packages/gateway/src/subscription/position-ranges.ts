@@ -153,8 +153,9 @@ export class PositionRanges {
     chunk.insert(index, entryId, entryId + 1);
     if (chunk.length <= CHUNK_RANGES_MAX) return;
     const middle = chunk.length >>> 1;
-    this.#chunks.splice(at + 1, 0, chunk.slice(middle, chunk.length));
-    chunk.remove(middle, chunk.length);
+    // Two new ones without room to spare: most acknowledgements come at the end, so that only the last grows.
+    const halves = [chunk.slice(0, middle), chunk.slice(middle, chunk.length)];
+    this.#chunks.splice(at, 1, ...halves);
   }
 
   #remove(at: number, index: number): void {
