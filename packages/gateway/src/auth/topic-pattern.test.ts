@@ -10,10 +10,11 @@ const part = fc.string({
 });
 const name = fc.string({ unit: fc.constantFrom("a", "b", ".", "+"), minLength: 1, maxLength: 8 });
 
+const literal = (text: string): string => text.replaceAll(/[.+]/g, String.raw`\$&`);
+
 test("a pattern matches what the regular expression of the same meaning does", () => {
   fc.assert(
     fc.property(fc.tuple(part, part, part), fc.tuple(name, name, name), (pattern, names) => {
-      const literal = (text: string): string => text.replaceAll(/[.+]/g, String.raw`\$&`);
       const model = new RegExp(`^${literal(pattern.join("/")).replaceAll(/\*+/g, "[^/]*")}$`);
       const topic = names.join("/");
       expect(new TopicPattern("persistent", pattern).matches(`persistent://${topic}`)).toBe(

@@ -6,6 +6,8 @@ export type ByteUse =
   | "publish"
   /** Entries that were read for a subscription and are not yet sent. */
   | "read-ahead"
+  /** What subscriptions remember of entries that consumers have, or that wait, by an estimate. */
+  | "tracking"
   /** Bytes that were sent and that the client has not taken. */
   | "outbound"
   /** Producers, consumers and connections themselves, by an estimate. */
@@ -20,8 +22,8 @@ export interface ByteBudget {
   readonly bytesMax: number;
   readonly isExhausted: boolean;
   /**
-   * Consumers that do not read must not keep producers from publishing: entries that were read ahead
-   * or sent may take half of the budget. From there on nothing more is read ahead.
+   * Consumers that do not read must not keep producers from publishing: entries that were read ahead,
+   * tracked or sent may take half of the budget. From there on nothing more is read ahead.
    */
   readonly isDeliveryExhausted: boolean;
   bytesOf(use: ByteUse): number;

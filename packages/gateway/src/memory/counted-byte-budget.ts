@@ -15,6 +15,7 @@ export class CountedByteBudget implements ByteBudget {
     "partial-frame": 0,
     publish: 0,
     "read-ahead": 0,
+    tracking: 0,
     outbound: 0,
     clients: 0,
   };
@@ -87,7 +88,7 @@ export class CountedByteBudget implements ByteBudget {
   }
 
   get #deliveryBytes(): number {
-    return this.#uses["read-ahead"] + this.#uses.outbound;
+    return this.#uses["read-ahead"] + this.#uses.tracking + this.#uses.outbound;
   }
 
   #tellFree(): void {

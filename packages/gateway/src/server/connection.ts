@@ -50,6 +50,18 @@ const SENDS_PER_LOOK = 8;
 /** SENDs above this size take long enough for a look at the clock of their own. */
 const SEND_BYTES_PER_LOOK = 32_768;
 
+/** Commands whose work is done after they were handed over, and how many of them one slice may start. */
+const STARTS_WORK: ReadonlySet<string> = new Set([
+  "producer",
+  "subscribe",
+  "unsubscribe",
+  "seek",
+  "getLastMessageId",
+  "getSchema",
+  "getOrCreateSchema",
+]);
+const STARTED_PER_SLICE = 8;
+
 /** Commands above this size, such as a new schema, take a slice of their own: what they start takes long. */
 const COMMAND_BYTES_PER_SLICE = 16_384;
 
@@ -166,6 +178,7 @@ export class Connection implements Wire, Worker, Sleeper {
 
   #workUntil(isOver: () => boolean, nowMs: number): boolean {
     const { backend } = this;
+    let started = 0;
     for (let sends = 0; ;) {
       if (backend.hasWork) {
         backend.work(nowMs);
@@ -186,8 +199,9 @@ export class Connection implements Wire, Worker, Sleeper {
         command.kind === "send" && sends < SENDS_PER_LOOK && bytes.length < SEND_BYTES_PER_LOOK;
       if (isShort) continue;
       sends = 0;
+      if (STARTS_WORK.has(command.kind)) started++;
       const isLarge = command.kind !== "send" && bytes.length > COMMAND_BYTES_PER_SLICE;
-      if (isOver() || isLarge) return true;
+      if (isOver() || isLarge || started === STARTED_PER_SLICE) return true;
     }
   }
 

@@ -42,12 +42,13 @@ export interface EmbeddedWorld {
 }
 
 type AcknowledgedEvent = Extract<ResultEvent, { readonly kind: "acknowledged" }>;
+type ClosedByBroker = Extract<ResultEvent, { readonly kind: "producerClosed" | "consumerClosed" }>;
 type EffectOf<Kind extends Effect["kind"]> = Extract<Effect, { readonly kind: Kind }>;
 
 /** Message ids of one ACK or REDELIVER that are handled in one step of work. */
 const IDS_PER_STEP = 256;
 
-/** Producers and consumers of a connection that are closed in one step when it ends. */
+/** Producers and consumers of a connection that are closed in one step. */
 const CLOSED_AT_ONCE_MAX = 32;
 
 /** What a producer or consumer takes of the budget beside its texts: measured, with its topic's part of it. */
@@ -69,11 +70,14 @@ export class EmbeddedBackend implements Backend {
   #consumers: Map<number, AskedConsumer> | undefined;
   /** Bytes of the budget by producer and consumer. */
   #clientBytes: Map<number, number> | undefined;
-  /** Effects that are left to do, in order. */
-  #left: Fifo<Effect> | undefined;
+  /** Effects that are left to do, and results that are left to report, in order. */
+  #left: Fifo<Effect | ClosedByBroker> | undefined;
   /** Message ids of the first of them that are done. */
   #idsDone = 0;
   #isDelivering = true;
+  /** Producers and consumers that the broker has closed at one time. */
+  #closedAtMs = -Infinity;
+  #closedAtOnce = 0;
 
   constructor(wire: Wire, world: EmbeddedWorld, facts: SessionFacts) {
     this.#wire = wire;
@@ -120,6 +124,11 @@ export class EmbeddedBackend implements Backend {
   work(): void {
     const effect = this.#left?.peek();
     if (effect === undefined) return;
+    if (effect.kind === "producerClosed" || effect.kind === "consumerClosed") {
+      this.#left?.shift();
+      this.#report(effect);
+      return;
+    }
     if (effect.kind !== "ack" && effect.kind !== "redeliver") {
       this.#left?.shift();
       this.#carryOut(effect);
@@ -160,10 +169,19 @@ export class EmbeddedBackend implements Backend {
     }
   }
 
-  #leave(effect: Effect): void {
+  #leave(effect: Effect | ClosedByBroker): void {
     this.#left ??= new Fifo();
     this.#left.push(effect);
     this.#wire.wake();
+  }
+
+  /** A topic may close thousands at once: of the most, the client is told in a turn of its connection. */
+  #onClosed(event: ClosedByBroker): void {
+    const nowMs = this.#world.clock.now();
+    if (nowMs !== this.#closedAtMs) this.#closedAtOnce = 0;
+    this.#closedAtMs = nowMs;
+    if (++this.#closedAtOnce > CLOSED_AT_ONCE_MAX) this.#leave(event);
+    else this.#report(event);
   }
 
   #carryOut(effect: Effect): void {
@@ -278,7 +296,7 @@ export class EmbeddedBackend implements Backend {
         onClosed: (why) => {
           ended = why;
           this.#dropProducer(producer);
-          this.#report({ kind: "producerClosed", producer });
+          this.#onClosed({ kind: "producerClosed", producer });
         },
       });
       this.#producers ??= new Map();
@@ -316,7 +334,7 @@ export class EmbeddedBackend implements Backend {
         onClosed: (why) => {
           ended = why;
           this.#dropConsumer(consumer);
-          this.#report({ kind: "consumerClosed", consumer });
+          this.#onClosed({ kind: "consumerClosed", consumer });
         },
       });
       if (this.#isPaused()) handle.pause();
@@ -425,13 +443,12 @@ export class EmbeddedBackend implements Backend {
   /** Counts a producer or consumer, with what its client says of it, until it is dropped. */
   #charge(
     key: number,
-    {
-      topic,
-      metadata = [],
-    }: { readonly topic: string; readonly metadata?: readonly KeyValue[] | undefined },
+    request: CommandBodies["producer"] | CommandBodies["subscribe"],
     names: readonly (string | undefined)[],
   ): void {
-    let bytes = CLIENT_BYTES + textBytes(topic);
+    const { topic, metadata = [] } = request;
+    const { hashRanges = [] } = ("keySharedMeta" in request && request.keySharedMeta) || {};
+    let bytes = CLIENT_BYTES + textBytes(topic) + PAIR_BYTES * hashRanges.length;
     for (const name of names) bytes += textBytes(name);
     for (const { key: name, value } of metadata)
       bytes += PAIR_BYTES + textBytes(name) + textBytes(value);

@@ -7,6 +7,7 @@ export interface Flushable {
 export class FlushTurns {
   readonly #nextTurn: () => Promise<void>;
   #waiting: Flushable[] = [];
+  #isPlanned = false;
 
   constructor(nextTurn: () => Promise<void>) {
     this.#nextTurn = nextTurn;
@@ -15,11 +16,19 @@ export class FlushTurns {
   /** To be called once before each flush. */
   add(flushable: Flushable): void {
     this.#waiting.push(flushable);
-    if (this.#waiting.length === 1) void this.#flushAll();
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    void this.#flushAll();
   }
 
   async #flushAll(): Promise<void> {
     await this.#nextTurn();
+    this.#isPlanned = false;
+    this.flush();
+  }
+
+  /** Flushes what was written so far, without waiting for the end of the turn. */
+  flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const flushable of waiting) flushable.flush();

@@ -52,6 +52,7 @@ const FRAME_ROOM_PART = 1 / 4;
 export class Server {
   readonly #world: ConnectionWorld;
   readonly #memory: CountedByteBudget;
+  readonly #nextTurn: () => Promise<void>;
   readonly #connections = new Set<Connection>();
   #refusedConnections = 0;
   #isClosing = false;
@@ -60,11 +61,13 @@ export class Server {
   constructor(dependencies: ServerDependencies) {
     const { timer, clock, nextTurn, memory, observe, limits, openBackend } = dependencies;
     this.#memory = memory;
+    this.#nextTurn = nextTurn;
+    const flushTurns = new FlushTurns(nextTurn);
     this.#world = {
       clock,
       alarms: new Alarms(timer),
-      flushTurns: new FlushTurns(nextTurn),
-      workTurns: new WorkTurns(timer, nextTurn, WORK),
+      flushTurns,
+      workTurns: new WorkTurns(timer, nextTurn, { ...WORK, onTurnEnd: () => flushTurns.flush() }),
       memory,
       frameRoom: new FrameRoom(memory.bytesMax * FRAME_ROOM_PART),
       observe,
@@ -125,6 +128,8 @@ export class Server {
   /** Says goodbye to all clients, and gives them a moment to hear it. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    // Clients hear what became of their producers and consumers first.
+    while (this.#hasWork()) await this.#nextTurn();
     for (const connection of this.#connections) connection.close("the broker closes");
     if (this.#connections.size > 0)
       await new Promise<void>((resolve) => {
@@ -142,5 +147,9 @@ export class Server {
     const body = { requestId: NO_REQUEST, error, message: reason };
     // Nothing of it is read, so that it costs no more than this.
     socket.end(encodeFrame({ kind: "error", body }), () => socket.destroy());
+  }
+
+  #hasWork(): boolean {
+    return [...this.#connections].some(({ backend }) => backend.hasWork);
   }
 }

@@ -12,6 +12,8 @@ export interface WorkTurnsOptions {
   readonly sliceMs: number;
   /** Milliseconds that all workers together may work in one turn of the event loop. */
   readonly turnMs: number;
+  /** A turn is over: what was written in it can leave, and need not wait for the next one. */
+  readonly onTurnEnd?: () => void;
 }
 
 /**
@@ -95,6 +97,7 @@ export class WorkTurns {
       nowMs = this.#clock.now();
     }
     if (this.#queued.size > 0) this.#planTurn();
+    this.#options.onTurnEnd?.();
   }
 
   #work(worker: Worker, nowMs: number): void {

@@ -13,6 +13,9 @@ import type { PositionRange } from "./position-ranges.ts";
  */
 const RANGES_MAX = 200_000;
 
+/** As many are kept in any case while there is little room. */
+const RANGES_MIN = 1_000;
+
 /** Of these the lowest are saved; what is above is delivered again after a restart. */
 const RANGES_SAVED_MAX = 100_000;
 
@@ -76,6 +79,16 @@ export class Cursor {
   /** How many entries are acknowledged beyond `ackedBefore`. */
   get ackedBeyond(): number {
     return this.#ranges.entryCount;
+  }
+
+  /** Ranges of acknowledged entries beyond `ackedBefore`. */
+  get rangeCount(): number {
+    return this.#ranges.length;
+  }
+
+  /** Whether there is room for as many ranges as a cursor may have. */
+  set hasRoom(hasRoom: boolean) {
+    this.#ranges.rangesMax = hasRoom ? RANGES_MAX : RANGES_MIN;
   }
 
   isAcked(position: Position): boolean {

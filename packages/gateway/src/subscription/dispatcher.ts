@@ -56,6 +56,9 @@ export interface Dispatcher {
   /** Wall time at which the next of them is due; undefined if none waits. */
   readonly nextDueMs: number | undefined;
 
+  /** Entries that are remembered by position: with consumers, to be delivered again, or delayed. */
+  readonly trackedEntries: number;
+
   /** Bytes of the entries that were read and not delivered. */
   readonly heldBytes: number;
 

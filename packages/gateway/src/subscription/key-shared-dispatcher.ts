@@ -84,6 +84,10 @@ export class KeySharedDispatcher implements Dispatcher {
     return this.#delayed.nextDueMs;
   }
 
+  get trackedEntries(): number {
+    return this.#outstanding.length + this.#waiting.length + this.#delayed.length;
+  }
+
   get heldBytes(): number {
     return this.#fetchedBytes + this.#ahead.bytes;
   }

@@ -271,16 +271,16 @@ test("ranges of one consumer that overlap are refused", () => {
   expect(assignment.consumers).toEqual([]);
 });
 
-/** Single hashes: all even ones, or all odd ones. */
+/** A range of one hash for every `step`th hash. */
+function every(step: number, first: number): KeyRange[] {
+  return Array.from({ length: Math.ceil((65_536 - first) / step) }, (_, index) => {
+    const hash = first + index * step;
+    return { start: hash, end: hash };
+  });
+}
 
-/** Each range was compared with all others: two consumers with 32,768 each took seconds. */
 test("sticky consumers with 1,000 ranges each are found in milliseconds, and one with more is refused", () => {
   const assignment = new KeyAssignment(scatter);
-  const every = (step: number, first: number): KeyRange[] =>
-    Array.from({ length: Math.ceil((65_536 - first) / step) }, (_, index) => {
-      const hash = first + index * step;
-      return { start: hash, end: hash };
-    });
   expect(() => assignment.add(newConsumer("greedy", every(65, 0)))).toThrow(
     "1009 hash ranges; a consumer may name 1000",
   );

@@ -24,6 +24,7 @@ const TAKEN_MAX = 1_000;
 export class Outstanding {
   readonly #ledgers = new Map<number, Map<number, Held>>();
   #messages = 0;
+  #length = 0;
   #walk: Iterator<Held> | undefined;
   /** Consumers whose entries this walk takes out, and those for the next walk. */
   #returning: ReadonlySet<Consumer> = new Set();
@@ -31,6 +32,11 @@ export class Outstanding {
   /** Whether the walk, and the next one, take out what was acknowledged by a skip. */
   #takesAcked = false;
   #nextTakesAcked = false;
+
+  /** Entries. */
+  get length(): number {
+    return this.#length;
+  }
 
   /** In all entries together. */
   get messages(): number {
@@ -51,6 +57,7 @@ export class Outstanding {
     const ledger = this.#ledgers.get(ledgerId);
     if (ledger === undefined) this.#ledgers.set(ledgerId, new Map([[entryId, held]]));
     else ledger.set(entryId, held);
+    this.#length++;
     this.#messages += held.messageCount;
     held.consumer.hold(held.messageCount);
   }
@@ -61,6 +68,7 @@ export class Outstanding {
     if (ledger === undefined || held === undefined) return undefined;
     ledger.delete(entryId);
     if (ledger.size === 0) this.#ledgers.delete(ledgerId);
+    this.#length--;
     this.#messages -= held.messageCount;
     held.consumer.release(held.messageCount);
     return held;

@@ -21,12 +21,17 @@ const JOINED_RANGES_MAX = CHUNK_RANGES_MAX / 2;
  * there are at most 2n ÷ 256 and one per ledger.
  */
 export class PositionRanges {
-  readonly #rangesMax: number;
+  #rangesMax: number;
   #chunks: RangeChunk[] = [];
   #length = 0;
   #entryCount = 0;
 
   constructor(rangesMax: number) {
+    this.#rangesMax = rangesMax;
+  }
+
+  /** A smaller bound removes nothing. */
+  set rangesMax(rangesMax: number) {
     this.#rangesMax = rangesMax;
   }
 
@@ -148,8 +153,9 @@ export class PositionRanges {
     chunk.insert(index, entryId, entryId + 1);
     if (chunk.length <= CHUNK_RANGES_MAX) return;
     const middle = chunk.length >>> 1;
-    this.#chunks.splice(at + 1, 0, chunk.slice(middle, chunk.length));
-    chunk.remove(middle, chunk.length);
+    // Two new ones without room to spare: most acknowledgements come at the end, so that only the last grows.
+    const halves = [chunk.slice(0, middle), chunk.slice(middle, chunk.length)];
+    this.#chunks.splice(at, 1, ...halves);
   }
 
   #remove(at: number, index: number): void {

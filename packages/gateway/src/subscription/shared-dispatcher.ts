@@ -124,6 +124,10 @@ export class SharedDispatcher implements Dispatcher {
     return this.#delayed.nextDueMs;
   }
 
+  get trackedEntries(): number {
+    return this.#outstanding.length + this.#replay.length + this.#delayed.length;
+  }
+
   get heldBytes(): number {
     return this.#fetchedBytes + this.#ahead.bytes;
   }

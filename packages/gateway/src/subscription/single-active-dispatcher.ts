@@ -62,6 +62,7 @@ export class SingleActiveDispatcher implements Dispatcher {
 
   /** What a consumer has is not remembered. */
   readonly isReturning = false;
+  readonly trackedEntries = 0;
 
   /** Only shared subscriptions delay entries, as in Pulsar. */
   readonly delayedEntries = 0;

@@ -126,6 +126,11 @@ export class Subscription {
     this.leaveAll();
   }
 
+  /** Entries that are remembered by position: with consumers, to be delivered again, or delayed. */
+  get trackedEntries(): number {
+    return this.#dispatcher.trackedEntries;
+  }
+
   /** Bytes of the entries that were read and not delivered. */
   get heldBytes(): number {
     return this.#dispatcher.heldBytes;

@@ -24,6 +24,9 @@ const ENTRIES_PER_TURN = 250;
 /** Entries that are walked through at once when a backlog is skipped or counted. */
 const STEPS_PER_TURN = 1_000;
 
+/** Entries that a subscription may have out while memory is exhausted: consumers go on, slowly. */
+const TRACKED_MIN = 16;
+
 const SINGLE_ENTRY: ReadBounds = { countMax: 1, bytesMax: 1 };
 
 /** Longest sleep until a delayed entry is due, in milliseconds: timers count 31 bits. */
@@ -65,10 +68,13 @@ export class PersistentSubscription implements IdleReadAhead {
   readonly #options: PersistentSubscriptionOptions;
   readonly #connected = new Map<Consumer, ConnectedConsumer>();
   #chargedBytes = 0;
+  #chargedEntries = 0;
+  #chargedRanges = 0;
   #isIdle = false;
   #alarm: Alarm | undefined;
   #isRunning = false;
   #isTerminated = false;
+  #isDisposed = false;
   /** A request that was not answered, because the process has too many open files. */
   #unanswered: ReadRequest | undefined;
 
@@ -108,6 +114,7 @@ export class PersistentSubscription implements IdleReadAhead {
     this.#tell(this.state.leave(consumer));
     if (this.size === 0) this.#setAlarm(undefined);
     this.#charge();
+    if (this.size === 0) this.#setIdle(this.#chargedBytes + this.#chargedEntries > 0);
     this.wake();
   }
 
@@ -121,7 +128,17 @@ export class PersistentSubscription implements IdleReadAhead {
     for (const { listener } of all) listener.onClosed(why);
   }
 
+  /** It is no more: what it is charged with is released. */
+  dispose(): void {
+    this.state.leaveAll();
+    this.#charge();
+    this.#setIdle(false);
+    this.#options.memory.addRanges(-this.#chargedRanges);
+    this.#isDisposed = true;
+  }
+
   acknowledge(acks: readonly Ack[]): void {
+    this.state.cursor.hasRoom = this.#options.memory.hasRoomForRanges;
     this.state.acknowledge(acks);
     this.#onAcked();
   }
@@ -129,6 +146,12 @@ export class PersistentSubscription implements IdleReadAhead {
   acknowledgeUpTo(ack: Ack): void {
     this.state.acknowledgeUpTo(ack);
     this.#onAcked();
+  }
+
+  /** Moves the cursor. Its consumers must have left. */
+  seek(position: Position): void {
+    this.state.seek(position);
+    this.#charge();
   }
 
   /** Takes everything before a position for acknowledged, whatever the type of the subscription. */
@@ -160,9 +183,12 @@ export class PersistentSubscription implements IdleReadAhead {
     return undefined;
   }
 
+  /** Without consumers it also forgets what was delivered how often. */
   letGo(): void {
-    this.state.letGo();
+    if (this.size === 0) this.state.leaveAll();
+    else this.state.letGo();
     this.#charge();
+    this.#setIdle(false);
   }
 
   /** Nothing will be appended: consumers are told once everything is acknowledged. */
@@ -235,18 +261,24 @@ export class PersistentSubscription implements IdleReadAhead {
   }
 
   async #run(): Promise<void> {
-    const { deliveryTurns } = this.#options;
+    const { deliveryTurns, nextTurn } = this.#options;
     // The caller of `wake` may still be at work.
     await Promise.resolve();
-    await deliveryTurns.wait();
+    // Not awaited if there is time: all that were woken together would find time, and work after that.
+    const turn = deliveryTurns.wait();
+    if (turn !== undefined) await turn;
     let entriesLeft = ENTRIES_PER_TURN;
     for (let reads = 1; ; reads++) {
       this.#deliver();
       while (this.state.isReturning) {
-        await this.#options.nextTurn();
-        await deliveryTurns.wait();
+        await nextTurn();
+        const stepTurn = deliveryTurns.wait();
+        if (stepTurn !== undefined) await stepTurn;
         this.#deliver();
       }
+      this.#charge();
+      // The next acknowledgement, or the consumer's end, wakes it.
+      if (this.state.trackedEntries > TRACKED_MIN && !this.#options.memory.hasRoom()) break;
       const request = this.#unanswered ?? this.state.wanted();
       if (request === undefined) break;
       this.#unanswered = request;
@@ -260,8 +292,9 @@ export class PersistentSubscription implements IdleReadAhead {
       entriesLeft -= entries.length;
       if (reads % READS_PER_TURN !== 0 && entriesLeft > 0) continue;
       entriesLeft = ENTRIES_PER_TURN;
-      await this.#options.nextTurn();
-      await deliveryTurns.wait();
+      await nextTurn();
+      const readTurn = deliveryTurns.wait();
+      if (readTurn !== undefined) await readTurn;
     }
     this.#onRan();
     if (this.size > 0) this.#setAlarm(this.state.nextDueMs);
@@ -280,11 +313,19 @@ export class PersistentSubscription implements IdleReadAhead {
   }
 
   #charge(): void {
-    const { heldBytes } = this.state;
+    if (this.#isDisposed) return;
+    const { memory } = this.#options;
+    const { heldBytes, trackedEntries, cursor } = this.state;
+    if (trackedEntries !== this.#chargedEntries)
+      memory.track(trackedEntries - this.#chargedEntries);
+    this.#chargedEntries = trackedEntries;
+    if (cursor.rangeCount !== this.#chargedRanges)
+      memory.addRanges(cursor.rangeCount - this.#chargedRanges);
+    this.#chargedRanges = cursor.rangeCount;
     if (heldBytes === this.#chargedBytes) return;
-    this.#options.memory.add(heldBytes - this.#chargedBytes);
+    memory.add(heldBytes - this.#chargedBytes);
     this.#chargedBytes = heldBytes;
-    if (heldBytes === 0) this.#setIdle(false);
+    if (heldBytes === 0 && this.size > 0) this.#setIdle(false);
   }
 
   #setIdle(isIdle: boolean): void {
@@ -344,6 +385,7 @@ export class PersistentSubscription implements IdleReadAhead {
   }
 
   #onAcked(): void {
+    this.#charge();
     this.#options.onAcked();
     this.wake();
   }

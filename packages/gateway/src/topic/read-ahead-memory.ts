@@ -6,6 +6,12 @@ export interface IdleReadAhead {
   letGo(): void;
 }
 
+/** What is remembered of an entry that a consumer has, with its place in a map: measured. */
+const TRACKED_BYTES = 160;
+
+/** Ranges of acknowledged entries that all cursors together may have; each takes up to 32 bytes. */
+const RANGES_MAX = 1_000_000;
+
 /**
  * The bytes that all subscriptions of a broker have read ahead, charged to the budget of the process.
  * When it is exhausted, entries that nobody can take are let go first; if that is not enough, each
@@ -15,6 +21,7 @@ export class ReadAheadMemory {
   readonly #budget: ByteBudget | undefined;
   /** The longest idle first. */
   readonly #idle = new Set<IdleReadAhead>();
+  #ranges = 0;
 
   /** Without a budget there is no limit. */
   constructor(budget: ByteBudget | undefined) {
@@ -35,6 +42,22 @@ export class ReadAheadMemory {
   add(bytes: number): void {
     if (bytes > 0) this.#budget?.reserve("read-ahead", bytes);
     else if (bytes < 0) this.#budget?.release("read-ahead", -bytes);
+  }
+
+  /** A subscription remembers so many entries more, or fewer. */
+  track(entries: number): void {
+    if (entries > 0) this.#budget?.reserve("tracking", entries * TRACKED_BYTES);
+    else if (entries < 0) this.#budget?.release("tracking", -entries * TRACKED_BYTES);
+  }
+
+  /** Whether cursors may have more ranges. */
+  get hasRoomForRanges(): boolean {
+    return this.#ranges < RANGES_MAX;
+  }
+
+  /** A cursor has so many ranges more, or fewer. */
+  addRanges(ranges: number): void {
+    this.#ranges += ranges;
   }
 
   onIdle(subscription: IdleReadAhead): void {

@@ -240,6 +240,7 @@ export class TopicSubscriptions {
     for (const subscription of this.#byName.values()) subscription.closeAll(why);
     await this.#turns.idle();
     if (this.#isCounted) this.#options.surroundings.subscriptions.count -= this.#byName.size;
+    for (const subscription of this.#byName.values()) subscription.dispose();
     this.#isCounted = false;
   }
 
@@ -343,7 +344,7 @@ export class TopicSubscriptions {
   async #seek(subscription: PersistentSubscription, to: SeekPoint): Promise<void> {
     const position = await startPosition(this.#log, to);
     subscription.closeAll(new RefusalError("ServiceNotReady", "the subscription was moved"));
-    subscription.state.seek(position);
+    subscription.seek(position);
     // A non-durable subscription stays although its consumers are gone: they will be back.
     await this.#save(subscription);
   }
@@ -360,6 +361,7 @@ export class TopicSubscriptions {
   #remove(subscription: PersistentSubscription): void {
     if (this.#byName.get(subscription.name) !== subscription) return;
     this.#byName.delete(subscription.name);
+    subscription.dispose();
     this.#options.surroundings.subscriptions.count--;
   }
 

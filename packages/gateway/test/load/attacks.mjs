@@ -124,6 +124,45 @@ const ATTACKS = {
       }
   },
 
+  /** Producers and consumers by the hundred, with as much metadata and as long names as they may have. */
+  async metadata() {
+    const metadata = Array.from({ length: 50 }, (_, index) => ({
+      key: `key-${index}`,
+      value: "v".repeat(4_000),
+    }));
+    const long = "n".repeat(4_000);
+    const clients = await many(() => client());
+    for (const [index, one] of clients.entries())
+      for (let at = 0; at < 20; at++) {
+        const id = BigInt(at);
+        const ids = { requestId: id, metadata };
+        const topic = `wide-${index % 10}`;
+        send(one, "producer", {
+          topic,
+          producerId: id,
+          producerName: `${long}${index}-${at}`,
+          ...ids,
+        });
+        const subscription = `${long.slice(0, 100)}${index}-${at}`;
+        const start = { subType: SHARED, durable: false };
+        send(one, "subscribe", { topic, subscription, consumerId: id, ...start, ...ids });
+      }
+  },
+
+  /** Consumers that take all they can of the big topic and acknowledge nothing. */
+  async unacknowledged() {
+    const clients = await many(() => client());
+    for (const [index, one] of clients.entries()) {
+      for (const id of CONSUMERS)
+        await subscribed(one, { id, subscription: `unacked-${index}`, durable: false });
+      for (const consumerId of CONSUMERS)
+        send(one, "flow", { consumerId, messagePermits: OUT.perConsumer });
+    }
+  },
+
+  /** As many ranges as a cursor keeps, in many subscriptions. */
+  ranges: () => each(ackAll, { subType: SHARED, isOnce: true }),
+
   /** GET_TOPICS again and again. */
   async getTopics() {
     for (const one of await many(() => client())) void loopTopics(one);
@@ -232,12 +271,12 @@ async function subscribed(one, { topic = BIG, id = 1n, subscription = "s", ...mo
   return answer(one, "success");
 }
 
-async function publish(one, count, entry, topic = BIG, numMessages = undefined) {
+async function publish(one, entries, entry, topic = BIG, numMessages) {
   send(one, "producer", { topic, producerId: 1n, requestId: 1n });
   await answer(one, "producerSuccess");
-  for (let from = 0; from < count; from += 500) {
+  for (let from = 0; from < entries; from += 500) {
     one.socket.cork();
-    for (let index = from; index < Math.min(count, from + 500); index++)
+    for (let index = from; index < Math.min(entries, from + 500); index++)
       send(one, "send", { producerId: 1n, sequenceId: BigInt(index), numMessages }, entry(index));
     one.socket.uncork();
     await answer(one, "sendReceipt");
@@ -285,16 +324,17 @@ async function ackIds(one, ids) {
   }
 }
 
-async function ackAll(one, index, { subType }) {
+async function ackAll(one, index, { subType, isOnce = false }) {
   const subscription = `acks-${index}`;
   await subscribed(one, { subscription, subType });
   const { ids } = await everySecondId(one, `look-${index}`);
   const before = await backlogOf(one, 1n);
   await ackIds(one, ids);
   const ranges = before - (await backlogOf(one, 1n));
-  void (async () => {
+  const goOn = async () => {
     while (!one.closed) await ackIds(one, ids);
-  })();
+  };
+  if (!isOnce) void goOn();
   return { ranges };
 }
 
@@ -330,8 +370,8 @@ async function takeMessages(one, index, { subType }) {
   return messagesOut(one, subType === SHARED ? OUT.messages : undefined);
 }
 
-/** Waits until as many messages as possible have come. */
-async function messagesOut(one, least = 0.9 * OUT.messages) {
+/** Waits until most messages have come: keys are not shared evenly, so that some consumers get fewer. */
+async function messagesOut(one, least = 0.75 * OUT.messages) {
   while (one.messages < least && !one.closed)
     await Promise.race([answer(one, "message"), systemTimer.sleep(200)]);
   return one.messages;
@@ -419,9 +459,9 @@ async function loopSubscribes(one) {
 }
 
 /** Waits until as many answers of a kind, or errors, have come since the call. */
-async function answers(one, kind, count) {
+async function answers(one, kind, howMany) {
   const come = () => (one.counts[kind] ?? 0) + (one.counts.error ?? 0);
-  const until = come() + count;
+  const until = come() + howMany;
   while (come() < until && !one.closed) await answer(one, kind);
 }
 

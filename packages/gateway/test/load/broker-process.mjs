@@ -30,18 +30,19 @@ void (async () => {
   }
 })();
 
+function timesOf(values) {
+  const sorted = values.toSorted((one, other) => one - other);
+  return { p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0, maxMs: sorted.at(-1) ?? 0 };
+}
+
 /** Since the last time. */
 function loopTimes() {
-  const of = (values) => {
-    const sorted = values.toSorted((one, other) => one - other);
-    return { p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0, maxMs: sorted.at(-1) ?? 0 };
-  };
-  const found = {
-    cpu: of(turns.map((turn) => turn.cpuMs)),
-    wall: of(turns.map((turn) => turn.wallMs)),
-  };
+  const seen = turns;
   turns = [];
-  return found;
+  return {
+    cpu: timesOf(seen.map(({ cpuMs }) => cpuMs)),
+    wall: timesOf(seen.map(({ wallMs }) => wallMs)),
+  };
 }
 
 process.on("message", ({ ask, collect }) => {
@@ -52,7 +53,7 @@ process.on("message", ({ ask, collect }) => {
   if (collect) globalThis.gc?.();
   const { topics, ...stats } = broker.stats();
   process.send?.({
-    rss: process.memoryUsage().rss,
+    ...process.memoryUsage(),
     stats,
     faults,
     reasons,

@@ -42,9 +42,9 @@ const ATTACKS: [name: string, clients: number, reaches: Record<string, number>, 
     ["acks", 2, { ranges: 200_000 }, "big"],
     ["cumulativeAcks", 2, { ranges: 200_000 }, "big"],
     ["redeliver", 2, { out: 200_000 }, "big"],
-    ["redeliverKeys", 2, { out: 180_000 }, "big"],
+    ["redeliverKeys", 2, { out: 150_000 }, "big"],
     ["leave", 2, { out: 200_000 }, "big"],
-    ["closeConsumers", 2, { out: 180_000 }, "big"],
+    ["closeConsumers", 2, { out: 150_000 }, "big"],
     ["seeks", 2, { out: 200_000 }, "big"],
     ["unsubscribes", 2, { out: 200_000 }, "big"],
   ];
@@ -57,11 +57,12 @@ test.each(ATTACKS)(
     if (setUp !== undefined) await attack(setUp, broker.port, 1);
     const before = await pingTimes(broker.port);
     const isBusy = (loadavg()[0] ?? 0) > availableParallelism() / 2;
-    const { facts, stop } = await attack(name, broker.port, clients);
+    const attacking = await attack(name, broker.port, clients);
+    const { facts } = attacking;
     await broker.loop();
     const during = await pingTimes(broker.port);
     const { faults, cpu, wall } = await broker.loop();
-    stop();
+    attacking.stop();
     const cells = [cpu, wall, during, before].map(
       ({ p99Ms, maxMs }) => `${p99Ms.toFixed(1)} / ${maxMs.toFixed(1)}`,
     );

@@ -20,6 +20,7 @@ test("1,000 hostile clients make the process grow by no more than the budget and
   const broker = await startBrokerProcess({ memoryBytesMax: budget });
   await attack("topics", broker.port, 2_000);
   await attack("backlog", broker.port, 1);
+  await attack("big", broker.port, 1);
   const base = await broker.report({ collect: true });
   process.stdout.write(`before: ${Math.round(base.rss / MIB)} MiB\n`);
   let highest = 0;
@@ -29,9 +30,17 @@ test("1,000 hostile clients make the process grow by no more than the budget and
       highest = Math.max(highest, (await broker.report()).rss);
     }
   };
-  for (const name of ["partialFrames", "unreadAnswers", "unreadMessages"]) {
-    await attack(name, broker.port, 333);
-    await watch(5);
+  const attacks = {
+    ranges: 5,
+    unacknowledged: 20,
+    partialFrames: 300,
+    unreadAnswers: 300,
+    metadata: 100,
+    unreadMessages: 300,
+  };
+  for (const [name, clients] of Object.entries(attacks)) {
+    await attack(name, broker.port, clients);
+    await watch(4);
     const { rss, stats } = await broker.report();
     process.stdout.write(
       `${name}: ${Math.round(rss / MIB)} MiB, ${Math.round(stats.memoryBytes / MIB)} counted, ${stats.connections} connections\n`,
