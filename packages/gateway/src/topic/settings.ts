@@ -18,7 +18,7 @@ interface BrokerLimits {
   readonly partitionsMax?: number;
   readonly producersPerTopicMax?: number;
   readonly subscriptionsPerTopicMax?: number;
-  /** Subscriptions of all topics that are open; each takes some 3 KiB. */
+  /** Subscriptions of all topics that are open; each takes 2 KiB. */
   readonly subscriptionsMax?: number;
   readonly consumersPerSubscriptionMax?: number;
   /** Messages that a consumer of a shared subscription may have without acknowledging them. */
