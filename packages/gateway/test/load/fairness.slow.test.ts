@@ -56,7 +56,9 @@ test.each(ATTACKS)(
     await attack("topics", broker.port, 10_000);
     if (setUp !== undefined) await attack(setUp, broker.port, 1);
     const before = await pingTimes(broker.port);
-    const isBusy = (loadavg()[0] ?? 0) > availableParallelism() / 2;
+    // The broker, the attackers and this test take three cores by themselves.
+    const cores = availableParallelism();
+    const isBusy = cores < 4 || (loadavg()[0] ?? 0) > cores / 2;
     const attacking = await attack(name, broker.port, clients);
     const { facts } = attacking;
     await broker.loop();
