@@ -72,8 +72,8 @@ export class Outbound implements Flushable {
   }
 
   #addTopics(body: CommandBodies["getTopicsOfNamespaceResponse"]): number {
-    const { head, names } = topicsFrame(body);
-    return this.#add(head) + this.#add(names);
+    const { head, list } = topicsFrame(body);
+    return this.#add(head) + this.#add(list);
   }
 
   #add(part: Buffer): number {
