@@ -153,7 +153,7 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
   return limiter;
 }
 
-/** Whoever calls without types may give anything. */
+/** A caller without types may pass any value. */
 function requireOptions(options: unknown): void {
   if (typeof options === "object" && options !== null) return;
   throw new ConfigError(

@@ -47,7 +47,7 @@ export async function clearPoolLimits(store: PoolStore, pool: string): Promise<n
   return store.setLimits(pool, OWN_LIMITS);
 }
 
-/** An address is no store here: nobody would close what is made of it. Not shown: it may hold a password. */
+/** An address is no store here: a store made of it would never be closed. The address is not shown: it may hold a password. */
 function requireStore(store: unknown): void {
   if (isPoolStore(store)) return;
   throw new ConfigError(

@@ -88,7 +88,7 @@ export interface LedgerSync {
   readonly wanted: number | undefined;
   /** Its safe share, in parts: told to the first joiner of an empty pool before the store has learnt. */
   readonly safeShare: number;
-  /** Whether it is told its safe share at once, even if others were promised all of it. */
+  /** Whether the member starts on its safe share at once, even if others were promised all of it. */
   readonly startsOnSafeShare: boolean;
   /** Whether it has not read any reply yet. */
   readonly isFirst: boolean;

@@ -112,7 +112,7 @@ export async function startAdmin(
   return { url, close: () => server.close() };
 }
 
-/** Beyond this machine, whoever reaches the port could delete every topic. */
+/** Beyond this machine, any client that reaches the port could delete every topic. */
 function requireToken(host: string, token: string | undefined, hasRoles: boolean): void {
   if (token !== undefined && token.length < TOKEN_LENGTH_MIN)
     throw new ConfigError(

@@ -83,7 +83,7 @@ test("an entry that is sent again while it is on its way is answered after it, o
   await settle();
   expect([held.held, answers]).toEqual([1, []]);
   a.handle.close();
-  // The next producer of the name waits too: it is told an id that is stored.
+  // The next producer of the name waits too: the id that it gets is stored.
   const opening = scene.producer("t", { producerName: "a" });
   await settle();
   held.letGo(1);

@@ -44,7 +44,7 @@ export type BrokerEvent =
       /** Where the subscription continues: the earliest entry that is kept, or the end of the log. */
       readonly position: { readonly ledgerId: number; readonly entryId: number };
     }
-  /** A topic serves nobody until it is opened again. */
+  /** A topic refuses all clients until it is opened again. */
   | { readonly kind: "topic-stopped"; readonly topic: string; readonly error: Error }
   /** The process-wide byte budget is exhausted: SENDs wait, control commands are served. */
   | { readonly kind: "memory-full"; readonly bytes: number; readonly bytesMax: number }

@@ -25,7 +25,7 @@ export interface TopicSurroundings {
   readonly subscriptions: { count: number };
 }
 
-/** A topic serves nobody until it is opened again. */
+/** A topic refuses all clients until it is opened again. */
 export interface Stop {
   readonly why: RefusalError;
   /** In the time of the timer. */

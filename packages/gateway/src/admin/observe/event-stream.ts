@@ -40,7 +40,7 @@ async function beat(listener: StreamListener, timer: Timer, signal: AbortSignal)
   }
 }
 
-/** One client. A slow one misses events and is told how many. */
+/** One client. A slow client misses events and gets their number. */
 class StreamListener {
   readonly #out: Writable;
   #missed = 0;
