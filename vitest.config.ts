@@ -36,9 +36,25 @@ export default defineConfig({
         },
       },
       {
-        // Long simulations, real processes and servers under load: after all others.
+        // Long simulations, which have the clock to themselves and so may share the machine.
         extends: true,
-        test: { name: "slow", include: [`packages/*/${SLOW}`], sequence: { groupOrder: 1 } },
+        test: {
+          name: "simulations",
+          include: [`packages/{core,lab}/${SLOW}`],
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // Real processes and servers under load: after all others, one file at a time.
+        extends: true,
+        test: {
+          name: "slow",
+          include: [`packages/*/${SLOW}`],
+          exclude: [`packages/{core,lab}/${SLOW}`],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+        },
       },
     ],
   },

@@ -7,7 +7,7 @@ import { limitHttp } from "@sluice/egress/server";
 // Two requests a minute for each client, and at most 100 of all clients in hand at once.
 const limit = limitHttp({ rate: "2/min", concurrency: 100 });
 const server = createServer((request, response) => {
-  limit(request, response, () => response.end("hello"));
+  void limit(request, response, () => response.end("hello"));
 });
 server.listen(0, "127.0.0.1");
 await once(server, "listening");

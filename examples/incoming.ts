@@ -6,7 +6,7 @@ const limit = limitHttp({ rate: "100/min", concurrency: 50 });
 
 export function start(port: number = 8080): void {
   const server = createServer((request, response) => {
-    limit(request, response, () => response.end("hello"));
+    void limit(request, response, () => response.end("hello"));
   });
   server.listen(port);
 }

@@ -14,7 +14,7 @@ expect: { "rows[2].ceiling": 30 }
 `,
   "ramp.yaml",
 );
-const simulation = simulate(scenario);
+const simulation = await simulate(scenario);
 
 assert.deepEqual(simulation.result.missed, []);
 assert.deepEqual(

@@ -7,5 +7,5 @@ steps:
   - { op: charge, n: 100 }
   - { op: pauseMs }
 `;
-const simulation = simulate(loadScenario(text, "burst.yaml"));
+const simulation = await simulate(loadScenario(text, "burst.yaml"));
 for (const line of reportLines(simulation)) console.log(line);

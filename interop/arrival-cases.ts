@@ -2,7 +2,9 @@
 import { expect } from "vitest";
 import { bodyOf, digestOf } from "./body.ts";
 import type { Case } from "./case.ts";
+import type { Compression, ConsumeOutcome } from "./driver.ts";
 import { all, begin, consume, produce, range, READING, subscribed, throughCut } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 const SINGLE: Case = {
   name: "single messages arrive in order with body and properties",
@@ -47,18 +49,24 @@ const IDS: Case = {
   },
 };
 
-const COMPRESSED: readonly Case[] = (["lz4", "zlib", "zstd", "snappy"] as const).map(
-  (compression) => ({
-    name: `messages that are compressed by ${compression} arrive`,
-    needs: [compression],
+/** One topic for several compressions: a consumer that is started for each costs more than its messages. */
+function compressed(compressions: readonly Compression[]): Case {
+  return {
+    name: `messages that are compressed by ${compressions.join(", ")} arrive`,
+    needs: compressions,
     async run(stage) {
-      const sent = { count: 300, sizeBytes: 500, batching: true, compression };
+      const sent = { count: 300, sizeBytes: 500, batching: true };
+      const total = compressions.length * sent.count;
       await subscribed(stage);
-      await produce(stage, sent);
-      expect(await consume(stage, { count: 300 })).toMatchObject(all(300, sent));
+      for (const [place, compression] of compressions.entries())
+        await produce(stage, { ...sent, compression, start: place * sent.count });
+      expect(await consume(stage, { count: total })).toMatchObject(all(total, sent));
     },
-  }),
-);
+  };
+}
+
+// Not every version of Node has zstd.
+const COMPRESSED: readonly Case[] = [compressed(["lz4", "zlib", "snappy"]), compressed(["zstd"])];
 
 const LARGE: Case = {
   name: "messages of a megabyte arrive whole",
@@ -130,6 +138,14 @@ const MANY: Case = {
   },
 };
 
+/** Messages come again after a cut, so only time ends a consumer; a busy machine may need more of it. */
+async function patientConsume(stage: Stage, count: number): Promise<ConsumeOutcome> {
+  const reading = { count: 1e9, subscription: "cut" };
+  const outcome = await consume(stage, { ...reading, timeoutMs: 8_000 });
+  if (outcome.distinct === count) return outcome;
+  return consume(stage, { ...reading, subscription: "cut-again", timeoutMs: 30_000 });
+}
+
 const CUT: Case = {
   name: "connections that are cut in the middle of a frame lose nothing and change no order",
   needs: ["reconnection"],
@@ -139,10 +155,7 @@ const CUT: Case = {
       await produce(cut, sent);
     });
     await throughCut(stage, async (cut) => {
-      const { distinct, digest, perKeyOrderBroken } = await consume(cut, {
-        count: 1e9,
-        timeoutMs: 8_000,
-      });
+      const { distinct, digest, perKeyOrderBroken } = await patientConsume(cut, 20_000);
       expect({ distinct, digest, perKeyOrderBroken }).toEqual({
         distinct: 20_000,
         digest: digestOf(range(0, 20_000), sent),

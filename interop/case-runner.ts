@@ -10,12 +10,14 @@ export interface BrokerUnderTest {
   start(partitions: Partitions): Promise<TargetBroker>;
 }
 
-/** Puts cases to clients with one broker, which runs as long as the file's tests. */
+/** Counts over all files of a run: they may share a broker. */
+let topics = 0;
+
+/** Puts cases to clients with one broker, several cases at a time. */
 export class CaseRunner {
   readonly #under: BrokerUnderTest;
   readonly #partitions: Record<string, number> = {};
   #broker: TargetBroker | undefined;
-  #topics = 0;
 
   constructor(under: BrokerUnderTest) {
     this.#under = under;
@@ -34,9 +36,9 @@ export class CaseRunner {
       test.skip(`${one.name} (${obstacle})`);
       return;
     }
-    const topic = `persistent://public/default/interop-${this.#topics++}`;
+    const topic = `persistent://public/default/interop-${topics++}`;
     if (one.partitions !== undefined) this.#partitions[topic] = one.partitions;
-    test(one.name, async () => {
+    test.concurrent(one.name, async () => {
       if (this.#broker === undefined) throw new Error("the broker did not start");
       await one.run({ serviceUrl: this.#broker.serviceUrl, producer, consumer, topic });
     });

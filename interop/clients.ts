@@ -17,6 +17,7 @@ export const FLEX: Driver = new ProcessDriver("flex", {
   zstd: UNCOMPRESSED,
   snappy: UNCOMPRESSED,
   patterns: "reads one topic",
+  tls: "trusts any certificate",
   reconnection: "loses count of its messages when it connects again",
 });
 

@@ -1,6 +1,7 @@
 /** What a client under test is told and what it answers, the same for all clients. */
+import type { FloodCommand, FloodOutcome } from "./flood.ts";
 
-type Compression = "lz4" | "zlib" | "zstd" | "snappy";
+export type Compression = "lz4" | "zlib" | "zstd" | "snappy";
 
 export interface ProduceCommand {
   readonly topic: string;
@@ -90,6 +91,7 @@ export type Ability =
   | "partitions"
   | "patterns"
   | "reconnection"
+  | "tls"
   | Compression;
 
 export interface Driver {
@@ -100,4 +102,5 @@ export interface Driver {
   readonly missing: string | undefined;
   produce(serviceUrl: string, command: ProduceCommand): Run<ProduceOutcome>;
   consume(serviceUrl: string, command: ConsumeCommand): Run<ConsumeOutcome>;
+  flood(serviceUrl: string, command: FloodCommand): Run<FloodOutcome>;
 }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { systemTimer } from "@sluice/core/system";
 
 /** How to start a program that set-up has fetched or built. */
 interface Program {
@@ -8,22 +9,46 @@ interface Program {
   readonly version: string;
 }
 
+interface BrokerProgram extends Program {
+  readonly standaloneConf: string;
+}
+
 interface Missing {
   readonly missing: string;
 }
 
-/** What `scripts/interop.mjs` found or fetched, or why it could not. */
-export interface Found {
-  readonly broker: (Program & { readonly standaloneConf: string }) | Missing;
-  readonly python: Program | Missing;
-  readonly java: Program | Missing;
-  readonly flex: Program | Missing;
-  readonly go: Program | Missing;
+export type ClientName = "python" | "java" | "flex" | "go";
+type ProgramName = ClientName | "broker";
+
+const ALL: readonly ProgramName[] = ["python", "java", "flex", "go", "broker"];
+
+const POLL_MS = 200;
+
+/** How to start a client, or why it is not here; after `untilFound`. */
+export function clientProgram(name: ClientName): Program | Missing {
+  return JSON.parse(textOf(name)) as Program | Missing;
 }
 
-const file = new URL("../node_modules/.cache/interop/found.json", import.meta.url);
+/** How to start Pulsar's own broker, or why it is not here; after `untilFound`. */
+export function brokerProgram(): BrokerProgram | Missing {
+  return JSON.parse(textOf("broker")) as BrokerProgram | Missing;
+}
 
-export function readFound(): Found {
-  if (!existsSync(file)) throw new Error("nothing is set up: run `npm run test:interop`");
-  return JSON.parse(readFileSync(file, "utf8")) as Found;
+/**
+ * Waits until programs are fetched, or cannot be: set-up has a time-out of its own, and then writes the
+ * reason. Tests that need less than all programs can begin while the others are fetched.
+ */
+export async function untilFound(names: readonly ProgramName[] = ALL): Promise<void> {
+  for (const name of names) while (!existsSync(fileOf(name))) await systemTimer.sleep(POLL_MS);
+}
+
+function textOf(name: string): string {
+  if (!existsSync(fileOf(name)))
+    throw new Error(`${name} is not looked for yet: run \`npm run test:interop\``);
+  return readFileSync(fileOf(name), "utf8");
+}
+
+/** Written by `scripts/interop-programs.mjs`. */
+function fileOf(name: string): URL {
+  return new URL(`../node_modules/.cache/interop/${name}.json`, import.meta.url);
 }

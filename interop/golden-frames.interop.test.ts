@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { commandName } from "./command-name.ts";
-import { readFound } from "./found.ts";
+import { brokerProgram, clientProgram, untilFound } from "./found.ts";
+import { isTooLate } from "./optional.ts";
+import { openBroker } from "./our-broker.ts";
 import { ProcessDriver } from "./process-driver.ts";
-import { RealBroker } from "./real-broker.ts";
+import type { RealBroker } from "./real-broker.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 import type { RecordedFrame } from "./recording-proxy.ts";
 
@@ -14,22 +16,21 @@ interface GoldenFrame {
 }
 
 const file = new URL("../packages/pulsar/test/golden-frames.json", import.meta.url);
-const found = readFound();
-const missing = Object.entries(found).filter(([name]) =>
-  ["broker", "java", "python"].includes(name),
-);
+await untilFound();
+const found = {
+  broker: brokerProgram(),
+  java: clientProgram("java"),
+  python: clientProgram("python"),
+};
+const isMissing = Object.values(found).some((program) => "missing" in program);
 
 /** `INTEROP_WRITE_GOLDEN=1` writes the frames of this run; otherwise they are compared by kind. */
-test.skipIf(missing.some(([, program]) => "missing" in program))(
+test.skipIf(isMissing || isTooLate("golden-frames"))(
   "real peers still send every kind of frame that our codec is tested with",
   async () => {
-    const broker = await RealBroker.start();
-    const frames: GoldenFrame[] = [];
-    try {
-      for (const name of ["python", "java"] as const) frames.push(...(await tourOf(broker, name)));
-    } finally {
-      await broker.close();
-    }
+    const broker = await openBroker();
+    const tours = (["python", "java"] as const).map((name) => tourOf(broker, name));
+    const frames = (await Promise.all(tours)).flat();
     if (process.env["INTEROP_WRITE_GOLDEN"] === "1")
       writeFileSync(file, `${JSON.stringify(frames, undefined, 2)}\n`);
     const golden = JSON.parse(readFileSync(file, "utf8")) as readonly GoldenFrame[];

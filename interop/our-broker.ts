@@ -2,8 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startBroker } from "@sluice/gateway";
-import { readFound } from "./found.ts";
-import { RealBroker } from "./real-broker.ts";
+import type { IngressSettings } from "@sluice/gateway";
+import { brokerProgram, untilFound } from "./found.ts";
+import type { RealBroker } from "./real-broker.ts";
+import { sharedBroker } from "./shared-broker.ts";
 
 /** The broker that clients are tested against. */
 export interface TargetBroker {
@@ -18,27 +20,35 @@ export type Partitions = Readonly<Record<string, number>>;
 const isReal = process.env["INTEROP_TARGET"] === "real";
 
 /** Why there is no broker to test against, if there is none. */
-export function targetMissing(): string | undefined {
+export async function targetMissing(): Promise<string | undefined> {
   return isReal ? realMissing() : undefined;
 }
 
-/** Why Pulsar's own broker is not here, if it is not. */
-export function realMissing(): string | undefined {
-  const { broker } = readFound();
+/** Why Pulsar's own broker is not here, if it is not. Waits until it and all clients are looked for. */
+export async function realMissing(): Promise<string | undefined> {
+  await untilFound();
+  const broker = brokerProgram();
   return "missing" in broker ? broker.missing : undefined;
 }
 
-export function startTarget(partitions: Partitions = {}): Promise<TargetBroker> {
-  return isReal ? startReal(partitions) : startOurs(partitions);
+export function startTarget(
+  partitions: Partitions = {},
+  limits: IngressSettings = {},
+): Promise<TargetBroker> {
+  return isReal ? startReal(partitions) : startOurs(partitions, limits);
 }
 
 /** With a folder, as it would run: what only memory holds is the easier half. */
-async function startOurs(partitions: Partitions): Promise<TargetBroker> {
+export async function startOurs(
+  partitions: Partitions,
+  limits: IngressSettings = {},
+): Promise<TargetBroker> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-broker-"));
   const broker = await startBroker({
     listen: "pulsar://127.0.0.1:0",
     data: { folder },
     partitions,
+    limits,
   });
   return {
     serviceUrl: broker.url,
@@ -49,11 +59,16 @@ async function startOurs(partitions: Partitions): Promise<TargetBroker> {
   };
 }
 
-export async function startReal(partitions: Partitions): Promise<TargetBroker> {
+/** Pulsar's own, for anybody, which other tests use as well. */
+export function openBroker(): Promise<RealBroker> {
   // With its usual second, the next consumer of a failover subscription sometimes gets nothing.
-  const settings = { activeConsumerFailoverDelayTimeMillis: "0" };
-  const broker = await RealBroker.start({ settings });
+  return sharedBroker({ settings: { activeConsumerFailoverDelayTimeMillis: "0" } });
+}
+
+export async function startReal(partitions: Partitions): Promise<TargetBroker> {
+  const broker = await openBroker();
   for (const [topic, count] of Object.entries(partitions))
     await broker.createPartitionedTopic(topic, count);
-  return broker;
+  // The broker stays for the tests of other files.
+  return { serviceUrl: broker.serviceUrl, close: async () => {} };
 }

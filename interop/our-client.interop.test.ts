@@ -6,7 +6,7 @@ import { FOREIGN, SLUICE } from "./clients.ts";
 import { realMissing, startReal } from "./our-broker.ts";
 import { SUBSCRIPTION_CASES } from "./subscription-cases.ts";
 
-const runner = new CaseRunner({ missing: realMissing(), start: startReal });
+const runner = new CaseRunner({ missing: await realMissing(), start: startReal });
 
 describe("sluice", () => {
   for (const one of [...ARRIVAL_CASES, ...SUBSCRIPTION_CASES]) runner.put(one, SLUICE, SLUICE);

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { readFound } from "./found.ts";
+import { brokerProgram } from "./found.ts";
 
 /** A command hangs for its whole time-out if an answer has not the form that Java expects. */
 const SHELL_TIMEOUT_MS = 180_000;
@@ -14,7 +14,7 @@ export async function runPulsarShell(
   urls: { readonly admin: string; readonly broker: string },
   commands: readonly string[],
 ): Promise<readonly string[]> {
-  const { broker } = readFound();
+  const broker = brokerProgram();
   if ("missing" in broker) throw new Error(broker.missing);
   const folder = await mkdtemp(join(tmpdir(), "sluice-shell-"));
   try {

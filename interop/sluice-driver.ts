@@ -13,7 +13,9 @@ import type {
   Run,
   SeenMessage,
 } from "./driver.ts";
+import type { FloodCommand, FloodOutcome } from "./flood.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
+import { sluiceFlood } from "./sluice-flood.ts";
 import { Tally } from "./tally.ts";
 
 /** Our own client, in this process. */
@@ -29,6 +31,10 @@ export class SluiceDriver implements Driver {
 
   consume(serviceUrl: string, command: ConsumeCommand): Run<ConsumeOutcome> {
     return running((onReady) => consume(serviceUrl, command, onReady));
+  }
+
+  flood(serviceUrl: string, command: FloodCommand): Run<FloodOutcome> {
+    return running((onReady) => sluiceFlood(serviceUrl, command, onReady));
   }
 }
 

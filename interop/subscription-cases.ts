@@ -16,15 +16,22 @@ const SHARED: Case = {
   name: "two consumers share a subscription: each gets some, together they get each once",
   needs: [],
   async run(stage) {
-    const sent = { count: 2_000, sizeBytes: 100, batching: false };
-    const half = { ...SHARED_READING, count: 2_000, timeoutMs: 6_000, list: true };
-    const runs = [begin(stage, half), begin(stage, half)];
+    const [few, total] = [100, 2_000];
+    const half = { count: total / 2, sizeBytes: 100, batching: false };
+    const shared = { ...SHARED_READING, list: true };
+    const runs = [
+      begin(stage, { ...shared, count: few }),
+      begin(stage, { ...shared, count: total - few }),
+    ];
     for (const { ready } of runs) await ready;
-    await produce(stage, sent);
+    await produce(stage, half);
+    // The second consumer waits for more than there is, so the first gets its few beside it.
+    await runs[0]?.outcome;
+    await produce(stage, { ...half, start: half.count });
     const outcomes = await Promise.all(runs.map(({ outcome }) => outcome));
-    for (const { received } of outcomes) expect(received).toBeGreaterThan(100);
+    expect(outcomes.map(({ received }) => received)).toEqual([few, total - few]);
     const bodies = outcomes.flatMap(({ messages }) => messages.map(({ body }) => body));
-    const expected = range(0, 2_000).map((index) => bodyOf(index, sent).toString("base64"));
+    const expected = range(0, total).map((index) => bodyOf(index, half).toString("base64"));
     expect(bodies.toSorted()).toEqual(expected.toSorted());
   },
 };

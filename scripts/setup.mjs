@@ -7,11 +7,24 @@ const root = new URL("../", import.meta.url);
 const lockfile = new URL("package-lock.json", root);
 const installed = new URL("node_modules/.sluice-lock.json", root);
 
+// With --say each step has its line, as `npm start` shows it.
+const say = process.argv.includes("--say");
+
 if (!isInstalled()) {
+  const beganAt = performance.now();
+  if (say) console.log("  install  … npm ci, which may take a minute");
   run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
   copyFileSync(lockfile, installed);
+  tell("install", beganAt);
 }
+const beganAt = performance.now();
 run("npm", ["run", "--silent", "build"]);
+tell("build", beganAt);
+
+function tell(step, sinceMs) {
+  if (say)
+    console.log(`  ${step.padEnd(8)} ✓ ${Math.ceil((performance.now() - sinceMs) / 1_000)} s`);
+}
 
 function isInstalled() {
   return existsSync(installed) && readFileSync(installed).equals(readFileSync(lockfile));

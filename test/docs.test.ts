@@ -1,7 +1,8 @@
 /** What the documents show is run, and where they point there is something. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,12 +10,17 @@ import { describe, expect, test } from "vitest";
 import { startBroker } from "@sluice/gateway";
 import { loadScenario, simulate } from "@sluice/lab";
 import { loadFlow } from "../packages/sluice/src/flow/flow-file.ts";
+import { serve } from "../packages/egress/test/server-loopback.ts";
 import { redisPath, RedisServer } from "../packages/fleet/test/redis-server.ts";
 import { filesIn, pathOf, read } from "./tree.ts";
 
 const documents = filesIn().filter((file) => file.endsWith(".md"));
-const examples = filesIn("examples/");
-/** Where documents have a Redis server and a Pulsar broker. */
+/** Programs that end by themselves; the quickstart has a test of its own. */
+const examples = filesIn("examples/").filter((file) =>
+  /^examples\/(?:recipes\/)?[^/]+$/.test(file),
+);
+/** Where documents have a service to call, a Redis server and a Pulsar broker. */
+const SERVICE_ADDRESS = "https://api.example.com";
 const REDIS_ADDRESS = "redis://127.0.0.1:6379";
 const PULSAR_ADDRESS = "pulsar://localhost:6650";
 
@@ -36,6 +42,9 @@ test.each(examples)("%s runs to its end", async (file) => {
     } finally {
       await broker.close();
     }
+  } else if (program.includes(SERVICE_ADDRESS)) {
+    const url = await serve(createServer((_, response) => response.end("tea")));
+    await runCopy(file, program.replaceAll(SERVICE_ADDRESS, url));
   } else await expect(import(pathToFileURL(pathOf(file)).href)).resolves.toBeDefined();
 });
 
@@ -60,7 +69,10 @@ describe("every sluice command of a document runs", () => {
     .flatMap((block) => block.split("\n"))
     .filter((line) => line.startsWith("npx sluice "));
 
-  test.each([...new Set(commands)])("%s", async (command) => {
+  // All scenarios in one command take a minute on a machine that is busy with other work.
+  const timeout = 300_000;
+
+  test.each([...new Set(commands)])("%s", { timeout }, async (command) => {
     const folder = mkdtempSync(join(tmpdir(), "sluice-docs-"));
     const args = command
       .replace(/#.*/, "")
@@ -74,7 +86,7 @@ describe("every sluice command of a document runs", () => {
     const status =
       args[0] === "broker"
         ? await statusOfServer([bin, ...args, "--listen", "pulsar://127.0.0.1:0"], folder)
-        : spawnSync(process.execPath, [bin, ...args], { cwd: pathOf(".") }).status;
+        : await statusOf([bin, ...args]);
     rmSync(folder, { recursive: true });
     expect(status).toBe(0);
   });
@@ -90,13 +102,13 @@ test("links between documents lead somewhere", () => {
   expect(dead).toEqual([]);
 });
 
-test("scenarios that stand in a document are right", () => {
+test("scenarios that stand in a document are right", async () => {
   const blocks = documents
     .flatMap((file) => fences(file, "yaml").map((text) => ({ file, text })))
     .filter(({ text }) => text.includes("kind:"));
   expect(blocks.length).toBeGreaterThan(0);
   for (const { file, text } of blocks) {
-    expect(simulate(loadScenario(text, file)).result.missed).toEqual([]);
+    expect((await simulate(loadScenario(text, file))).result.missed).toEqual([]);
   }
 });
 
@@ -108,9 +120,9 @@ test("flow files that stand in a document are right", () => {
   for (const { file, text } of blocks) expect(() => loadFlow(text, file)).not.toThrow();
 });
 
-test.each(filesIn("docs/charts/"))("%s is what its scenario draws", (chart) => {
+test.each(filesIn("docs/charts/"))("%s is what its scenario draws", async (chart) => {
   const scenario = chart.replace("docs/charts", "scenarios").replace(".svg", ".yaml");
-  expect(simulate(loadScenario(read(scenario), scenario)).svg()).toBe(read(chart));
+  expect((await simulate(loadScenario(read(scenario), scenario))).svg()).toBe(read(chart));
 });
 
 test("every benchmark has results with machine and date", () => {
@@ -122,6 +134,14 @@ test("every benchmark has results with machine and date", () => {
     expect(section, name).toMatch(/cores, Node v\d+.*\d{4}-\d{2}-\d{2}/);
   }
 });
+
+async function statusOf(args: readonly string[]): Promise<unknown> {
+  const [status] = (await once(
+    spawn(process.execPath, args, { cwd: pathOf("."), stdio: "ignore" }),
+    "exit",
+  )) as unknown[];
+  return status;
+}
 
 async function statusOfServer(args: readonly string[], cwd: string): Promise<unknown> {
   const server = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });

@@ -4,7 +4,11 @@ import { benchBusy } from "./busy/bench.ts";
 import { benchChurn } from "./churn/bench.ts";
 import { benchConcurrency } from "./concurrency/bench.ts";
 import { benchFleet } from "./fleet/bench.ts";
+import { benchGateway } from "./gateway/bench.ts";
 import { benchGate } from "./gate/bench.ts";
+import { benchInbound } from "./inbound/bench.ts";
+import { benchIsolation } from "./isolation/bench.ts";
+import { benchLlm } from "./llm/bench.ts";
 import { benchLoopback } from "./loopback/bench.ts";
 import { benchScenario } from "./scenario/bench.ts";
 import { benchThreads } from "./threads/bench.ts";
@@ -22,6 +26,10 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["concurrency", benchConcurrency],
   ["fleet", benchFleet],
   ["gate", benchGate],
+  ["gateway", benchGateway],
+  ["inbound", benchInbound],
+  ["isolation", benchIsolation],
+  ["llm", benchLlm],
   ["loopback", benchLoopback],
   ["scenario", benchScenario],
   ["threads", benchThreads],

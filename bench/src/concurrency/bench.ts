@@ -6,6 +6,7 @@ import { judge } from "./goals.ts";
 import type { Contender } from "./measure.ts";
 import { PEERS, PEERS_AS_SHIPPED } from "./peers/peers.ts";
 import { report } from "./report.ts";
+import { judgeTrials } from "./trials.ts";
 import { WORKLOADS } from "./workloads.ts";
 import type { Workload } from "./workloads.ts";
 
@@ -29,7 +30,7 @@ export function benchConcurrency(options: BenchOptions): Promise<string> {
   const workloads = quick ? WORKLOADS.map(shorter) : WORKLOADS;
   const peers = shipped ? PEERS_AS_SHIPPED : PEERS;
   const results = runContest(workloads, [OURS, ...peers], seeds);
-  const goals = judge(results, OURS.name);
+  const goals = [...judge(results, OURS.name), ...judgeTrials(OURS, seeds)];
   const machine = thisMachine();
   if (json) {
     const oracles = [...results.oracles].map(([workload, { setting }]) => ({ workload, setting }));

@@ -97,12 +97,12 @@ function worstAttempts(results: Results, ours: string): Judged {
   return atMost(ATTEMPTS_MAX, `A, worst workload (${worst?.name ?? ""})`, worst?.values ?? []);
 }
 
-function atLeast(goal: number, what: string, values: readonly number[]): Judged {
+export function atLeast(goal: number, what: string, values: readonly number[]): Judged {
   const met = values.length > 0 && spreadOf(values).median >= goal;
   return { what, goal: `≥ ${goal}`, measured: textOf(values), met };
 }
 
-function atMost(goal: number, what: string, values: readonly number[]): Judged {
+export function atMost(goal: number, what: string, values: readonly number[]): Judged {
   const met = values.length > 0 && spreadOf(values).median <= goal;
   return { what, goal: `≤ ${goal}`, measured: textOf(values), met };
 }

@@ -1,6 +1,7 @@
 // Drives pulsar-flex, a client in pure JavaScript, by one command: driver.mjs <serviceUrl>.
 import pulsarFlex from "pulsar-flex";
 import { bodyOf, drive, say, Tally } from "./command-line.mjs";
+import { floodFlows } from "./flood.mjs";
 
 const { Consumer, Producer } = pulsarFlex;
 const SILENT = 0;
@@ -10,7 +11,7 @@ const BATCH_MESSAGES = 100;
 /** It drops what comes while its queue is exactly full, so batches must not fill it exactly. */
 const QUEUE = 4999;
 
-await drive({ produce, consume });
+await drive({ produce, consume, flood });
 
 function settings(serviceUrl, command) {
   return {
@@ -21,12 +22,17 @@ function settings(serviceUrl, command) {
   };
 }
 
-async function produce(serviceUrl, command) {
+async function createProducer(serviceUrl, command) {
   const producer = new Producer({
     ...settings(serviceUrl, command),
     producerAccessMode: Producer.ACCESS_MODES.SHARED,
   });
   await producer.create();
+  return producer;
+}
+
+async function produce(serviceUrl, command) {
+  const producer = await createProducer(serviceUrl, command);
   const { count, start = 0, batching, properties = {} } = command;
   const bodies = Array.from({ length: count }, (_, at) => bodyOf(start + at, command));
   say("ready");
@@ -44,6 +50,17 @@ async function produce(serviceUrl, command) {
   const ms = performance.now() - startedAtMs;
   await producer.close();
   say("done", { sent: count, messageIds: [], ms });
+}
+
+async function flood(serviceUrl, command) {
+  const { token } = command;
+  const producers = [];
+  for (const { topic } of command.flows)
+    producers.push(await createProducer(serviceUrl, { topic, token }));
+  say("ready");
+  const flows = await floodFlows(producers, command);
+  for (const producer of producers) await producer.close();
+  say("done", { flows });
 }
 
 async function consume(serviceUrl, command) {

@@ -34,8 +34,10 @@ type command struct {
 	Count   int
 	Token   string
 	List    bool
+	CaFile  string
 	produceOptions
 	consumeOptions
+	floodOptions
 }
 
 type produceOptions struct {
@@ -78,6 +80,10 @@ func drive(url string) error {
 	if told.Token != "" {
 		options.Authentication = pulsar.NewAuthenticationToken(told.Token)
 	}
+	if told.CaFile != "" {
+		options.TLSTrustCertsFilePath = told.CaFile
+		options.TLSValidateHostname = true
+	}
 	client, err := pulsar.NewClient(options)
 	if err != nil {
 		return err
@@ -89,6 +95,8 @@ func drive(url string) error {
 		return produce(client, told)
 	case "consume":
 		return consume(client, told)
+	case "flood":
+		return flood(client, told)
 	}
 	return fmt.Errorf("unknown command %q", told.Command)
 }

@@ -41,9 +41,11 @@ public final class Driver {
       switch (command.get("command").asText()) {
         case "produce" -> produce(args[0], command);
         case "consume" -> consume(args[0], command);
+        case "flood" -> Flood.run(args[0], command);
         case "decode" -> Codec.decode(command);
         case "encode" -> Codec.encode(command);
         case "tour" -> Tour.run(args[0], command);
+        case "load" -> load(args[0], command);
         default -> throw new IllegalArgumentException("unknown command");
       }
     } catch (Exception error) {
@@ -52,6 +54,15 @@ public final class Driver {
     }
     // Closing the client would take seconds: its threads wait whether more comes.
     System.exit(0);
+  }
+
+  /** Loads the classes of the client for an archive of classes. The server need not be there. */
+  private static void load(String url, JsonNode command) throws Exception {
+    PulsarClient client = connect(url, command);
+    client.newProducer().topic("load").createAsync();
+    client.newConsumer().topic("load").subscriptionName("load").subscribeAsync();
+    TimeUnit.SECONDS.sleep(1);
+    say("done", Map.of());
   }
 
   static void say(String event, Map<String, ?> fields) {
@@ -71,6 +82,10 @@ public final class Driver {
       builder.keepAliveInterval(command.get("keepAliveMs").asInt(), TimeUnit.MILLISECONDS);
     if (command.has("token"))
       builder.authentication(AuthenticationFactory.token(command.get("token").asText()));
+    if (command.has("caFile"))
+      builder
+          .tlsTrustCertsFilePath(command.get("caFile").asText())
+          .enableTlsHostnameVerification(true);
     return builder.build();
   }
 

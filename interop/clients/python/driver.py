@@ -15,6 +15,8 @@ import time
 
 import pulsar
 
+from flood import flood_flows
+
 COMPRESSION = {
     "none": pulsar.CompressionType.NONE,
     "lz4": pulsar.CompressionType.LZ4,
@@ -96,6 +98,9 @@ def connect(url, command):
     options = {"logger": pulsar.FileLogger(pulsar.LoggerLevel.Error, os.devnull)}
     if "token" in command:
         options["authentication"] = pulsar.AuthenticationToken(command["token"])
+    if "caFile" in command:
+        options["tls_trust_certs_file_path"] = command["caFile"]
+        options["tls_validate_hostname"] = True
     return pulsar.Client(url, **options)
 
 
@@ -149,6 +154,13 @@ def produce(url, command):
     client.close()
     listed = [id_of(ids[index]) for index in sorted(ids)] if command.get("list") else []
     say("done", sent=len(ids), messageIds=listed, ms=ms)
+
+
+def flood(url, command):
+    client = connect(url, command)
+    flows = flood_flows(client, command, body_of, lambda: say("ready"))
+    client.close()
+    say("done", flows=flows)
 
 
 def consume(url, command):
@@ -288,7 +300,7 @@ def tour_shared(client, topic):
         failover.close()
 
 
-COMMANDS = {"produce": produce, "consume": consume, "tour": tour}
+COMMANDS = {"produce": produce, "consume": consume, "flood": flood, "tour": tour}
 
 if __name__ == "__main__":
     request = json.loads(sys.stdin.read())

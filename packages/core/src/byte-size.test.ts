@@ -4,6 +4,7 @@ import { parseBytes } from "./byte-size.ts";
 test.each([
   ["0B", 0],
   ["1KB", 1000],
+  ["281kB", 281_000],
   ["1KiB", 1024],
   ["1.5GiB", 1.5 * 1024 ** 3],
   ["200MB", 200_000_000],

@@ -98,7 +98,8 @@ export function requireKnownKeys(what: string, settings: object, known: Readonly
 
 function wayOut(key: string, known: ReadonlySet<string>): string {
   const near = nearest(key, [...known]);
-  return near === undefined ? `it has ${[...known].join(", ")}` : `did you mean ${near}?`;
+  const all = `it has ${[...known].join(", ")}`;
+  return near === undefined ? all : `did you mean ${near}? ${all}`;
 }
 
 /** Text in quotes, so that "5" and 5 look different. */

@@ -8,6 +8,18 @@ export type { CompoundLimiterOptions } from "./rate/compound-limiter.ts";
 export { MultiLevelLimiter } from "./rate/multi-level-limiter.ts";
 export type { Throttling } from "./rate/multi-level-limiter.ts";
 
+// Quotas of keys that several processes share.
+export { MemoryQuotaStore } from "./quota/memory-quota-store.ts";
+export { QUOTA_LEASE_MS } from "./quota/quota-store.ts";
+export type {
+  QuotaBalance,
+  QuotaPolicy,
+  QuotaReply,
+  QuotaRequest,
+  QuotaStore,
+  SettledLease,
+} from "./quota/quota-store.ts";
+
 // Throttled work: the order of release, and the reasons that hold a connection.
 export { FairQueue } from "./fair/fair-queue.ts";
 export type { Cost, FairQueueOptions, Flow, Payer } from "./fair/fair-queue.ts";

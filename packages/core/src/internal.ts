@@ -13,9 +13,12 @@ export type { SourceLine } from "./errors.ts";
 export { parseBytes } from "./byte-size.ts";
 export { nearest } from "./nearest.ts";
 export { parseDurationMs } from "./duration.ts";
-export { DURATION_MAX_MS, SECOND_MS } from "./time.ts";
+export { readPerSecond } from "./per-second.ts";
+export type { RateUnit, ReadRate } from "./per-second.ts";
+export { DURATION_MAX_MS, NANOS_PER_MS, SECOND_MS } from "./time.ts";
 
 // Parts of limiters.
+export { checkQuotaRequest } from "./quota/check-quota-request.ts";
 export { CachedClock } from "./cached-clock.ts";
 export { Fifo } from "./fair/fifo.ts";
 export { RecentRate } from "./rate/recent-rate.ts";
@@ -38,6 +41,8 @@ export type { LimitBounds } from "./concurrency/algorithm.ts";
 export { Semaphore } from "./concurrency/limiter/semaphore.ts";
 export type { SemaphoreOptions } from "./concurrency/limiter/semaphore.ts";
 export type { Waiter } from "./concurrency/limiter/waiter-queue.ts";
+export { Permit } from "./concurrency/limiter/permit.ts";
+export type { PermitIssuer } from "./concurrency/limiter/permit.ts";
 export { Ewma } from "./concurrency/ewma.ts";
 
 // Rules for a peer that says busy.
@@ -56,6 +61,10 @@ export { proseRule } from "./busy/per-second/prose-rule.ts";
 // One listener per abort signal.
 export { addAbortListener, removeAbortListener } from "./abort/abort-listeners.ts";
 export type { AbortListener } from "./abort/abort-listeners.ts";
+
+// Staying below a quota that a peer enforces by pauses.
+export { AcceptedRate } from "./pace/accepted-rate.ts";
+export { QuotaPace } from "./pace/quota-pace.ts";
 
 // Many alarms on one sleep of the timer.
 export { AlarmHeap } from "./alarm/alarm-heap.ts";

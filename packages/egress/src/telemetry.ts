@@ -1,6 +1,8 @@
 /** What gates decide, as metrics of OpenTelemetry. */
 import type { Attributes, Meter } from "@opentelemetry/api";
-import type { GateEvent, GateObserver } from "./gate/event.ts";
+import type { GateEvent, GateObserver } from "./gate/event/event.ts";
+
+export { observeInboundWithOpenTelemetry } from "./server/observe/telemetry.ts";
 
 const MS_PER_SECOND = 1000;
 

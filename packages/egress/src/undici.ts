@@ -1,10 +1,10 @@
 /** The gate as an interceptor for undici 7: for its clients, pools and agents, and for `fetch`. */
 import type { Dispatcher } from "undici";
-import { NO_OPTIONS } from "./gate/call-options.ts";
-import type { CallOptions } from "./gate/call-options.ts";
+import { NO_OPTIONS } from "./gate/options/call-options.ts";
+import type { CallOptions } from "./gate/options/call-options.ts";
 import { GateMap } from "./gate/gates.ts";
 import type { GateKeeping } from "./gate/gates.ts";
-import type { GateOptions } from "./gate/options.ts";
+import type { GateOptions } from "./gate/options/gate-options.ts";
 import { ThrottledHandler } from "./http/throttled-handler.ts";
 
 type DispatchOptions = Dispatcher.DispatchOptions;

@@ -140,41 +140,47 @@ async function callOn(callers: number, { call, isOver }: Caller): Promise<void> 
 
 /** All at once: they mostly wait, and a machine that is busy with the others is part of the trial. */
 describe.concurrent("an adaptive fetch", () => {
-  test("finds about what the workers can take, and loses no call", async ({ onTestFinished }) => {
-    const adaptive = setUpFetch({}, onTestFinished);
-    const clients = [
-      { send: fetch, callers: 3 },
-      { send: fetch, callers: 6 },
-      { send: adaptive, callers: 40 },
-    ];
-    const watch = new Watch();
-    const served = clients.map(() => 0);
-    let isOver = false;
-    // All at once, so that a busy machine is as busy for each of them.
-    const running = clients.map(async ({ send, callers }, i) => {
-      const service = await Service.start({ workers: 6, serviceMs: 50 }, onTestFinished);
-      await callOn(callers, {
-        isOver: () => isOver,
-        call: async () => {
-          const response = await send(service.url);
-          expect(await response.text()).toBe("done");
-          served[i] = (served[i] ?? 0) + 1;
-          watch.look();
-        },
+  // A busy machine can slow the answers of one client only, and then its limit is low: it has three tries.
+  const tries = { retry: 2 };
+  test(
+    "finds about what the workers can take, and loses no call",
+    tries,
+    async ({ onTestFinished }) => {
+      const adaptive = setUpFetch({}, onTestFinished);
+      const clients = [
+        { send: fetch, callers: 3 },
+        { send: fetch, callers: 6 },
+        { send: adaptive, callers: 40 },
+      ];
+      const watch = new Watch();
+      const served = clients.map(() => 0);
+      let isOver = false;
+      // All at once, so that a busy machine is as busy for each of them.
+      const running = clients.map(async ({ send, callers }, i) => {
+        const service = await Service.start({ workers: 6, serviceMs: 50 }, onTestFinished);
+        await callOn(callers, {
+          isOver: () => isOver,
+          call: async () => {
+            const response = await send(service.url);
+            expect(await response.text()).toBe("done");
+            served[i] = (served[i] ?? 0) + 1;
+            watch.look();
+          },
+        });
+        const { requests, served: done } = await service.counts();
+        expect([requests, done]).toEqual([served[i], served[i]]);
       });
-      const { requests, served: done } = await service.counts();
-      expect([requests, done]).toEqual([served[i], served[i]]);
-    });
-    // By answers, not by time: they are what a limit is found by.
-    await watch.until(() => served.every((count) => count >= 40));
-    const before = [...served];
-    const since = (): number[] => served.map((count, i) => count - (before[i] ?? 0));
-    await watch.until(() => Math.max(...since()) >= 80);
-    const [three = 0, six = 0, ours = 0] = since();
-    isOver = true;
-    await Promise.all(running);
-    expect(ours).toBeGreaterThanOrEqual(Math.max(three, six) / 2);
-  });
+      // By answers, not by time: they are what a limit is found by.
+      await watch.until(() => served.every((count) => count >= 100));
+      const before = [...served];
+      const since = (): number[] => served.map((count, i) => count - (before[i] ?? 0));
+      await watch.until(() => Math.max(...since()) >= 200);
+      const [three = 0, six = 0, ours = 0] = since();
+      isOver = true;
+      await Promise.all(running);
+      expect(ours).toBeGreaterThanOrEqual(Math.max(three, six) / 2);
+    },
+  );
 
   test("is told off ever less by a quota that it knows nothing of", async ({ onTestFinished }) => {
     const quota = { perSecond: 200, burst: 20 };

@@ -4,6 +4,7 @@ import type { AnswerHeaders } from "@sluice/egress/server";
 import { VirtualClock } from "@sluice/core/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { pauseOf } from "../src/hints/hint.ts";
 import { readHints } from "../src/hints/hints.ts";
 import type { Hints } from "../src/hints/hints.ts";
 import { parseRateLimitPolicy } from "../src/hints/rate-limit-fields.ts";
@@ -33,7 +34,9 @@ test("a client that keeps to what is left and when more comes is never refused",
       for (let i = 0; i < 100; i++) {
         const decision = limiter.check("client");
         expect(decision.admitted).toBe(true);
-        clock.advance(hintsOf(decision.headers).pauseMs ?? 0);
+        clock.advance(
+          Math.max(0, ...hintsOf(decision.headers).limits.map((limit) => pauseOf(limit) ?? 0)),
+        );
       }
     }),
   );
@@ -55,10 +58,10 @@ test("a client that is refused and waits as told is admitted, whatever its cost"
         clock.advance(idleMs);
         const first = limiter.check("client", cost);
         if (first.admitted) continue;
-        const { pauseMs = 0 } = hintsOf(first.headers);
-        expect(pauseMs).toBeGreaterThanOrEqual(first.retryAfterMs);
-        expect(pauseMs).toBeLessThan(first.retryAfterMs + 1000);
-        clock.advance(pauseMs);
+        const { retryAfterMs = 0 } = hintsOf(first.headers);
+        expect(retryAfterMs).toBeGreaterThanOrEqual(first.retryAfterMs);
+        expect(retryAfterMs).toBeLessThan(first.retryAfterMs + 1000);
+        clock.advance(retryAfterMs);
         expect(limiter.check("client", cost).admitted).toBe(true);
       }
     }),
@@ -72,7 +75,9 @@ test("what is left by the fields is what is admitted at that instant, and no mor
       let decision = limiter.check("client");
       for (let i = 0; i < taken; i++) decision = limiter.check("client");
       fc.pre(decision.admitted);
-      const left = Math.min(...hintsOf(decision.headers).quotas.map(({ remaining }) => remaining));
+      const left = Math.min(
+        ...hintsOf(decision.headers).limits.map(({ remaining = 0 }) => remaining),
+      );
       for (let i = 0; i < left; i++) expect(limiter.check("client").admitted).toBe(true);
       expect(limiter.check("client").admitted).toBe(false);
     }),
@@ -109,7 +114,12 @@ test("the client knows its own quota from our lack of room, and that neither was
     return classifyHttp(status, hintsOf(decision.headers));
   });
   expect(verdicts).toEqual([
-    { outcome: "busy", retriable: "safe", scope: "over-quota", pauseMs: 60_000 },
+    {
+      outcome: "busy",
+      retriable: "safe",
+      scope: "over-quota",
+      hints: [expect.objectContaining({ rate: "default", retryAfterMs: 60_000 })],
+    },
     { outcome: "busy", retriable: "safe", scope: "overloaded", pauseMs: 2000 },
   ]);
 });

@@ -1,5 +1,5 @@
 import { createInboundLimiter, limitFastify } from "@sluice/egress/server";
-import { VirtualClock } from "@sluice/core/testing";
+import { VirtualClock, VirtualTimer } from "@sluice/core/testing";
 import { fastify } from "fastify";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { expect, onTestFinished, test } from "vitest";
@@ -86,6 +86,44 @@ test("a place is free again once the answer is out, has failed or has lost its c
   await eventually(() => limiter.inFlight === 1);
   leave.abort();
   await gone.catch(() => undefined);
+  await eventually(() => limiter.inFlight === 0);
+});
+
+test("a request waits for its permit, and the answer to a refused one can be another", async () => {
+  const timer = new VirtualTimer();
+  const limiter = createInboundLimiter({ concurrency: 1, clock: timer });
+  const held = new Latch();
+  const app = fastify();
+  await app.register(
+    limitFastify({
+      limiter,
+      answer: ({ reason }) => ({
+        status: 529,
+        body: reason,
+        headers: { "Content-Type": "text/plain" },
+      }),
+    }),
+  );
+  app.get("/held", async () => {
+    await held.opened;
+    return "done";
+  });
+  app.get("/", () => "hello");
+  const url = await listen(app);
+  const first = fetch(`${url}/held`);
+  await eventually(() => limiter.inFlight === 1);
+  const late = fetch(url);
+  await eventually(() => limiter.waiting === 1);
+  await timer.advance(1000);
+  const refused = await late;
+  expect(refused.status).toBe(529);
+  expect(refused.headers.get("content-type")).toMatch(/^text\/plain/);
+  expect(await refused.text()).toBe("concurrency");
+  const second = fetch(url);
+  await eventually(() => limiter.waiting === 1);
+  held.open();
+  expect(await (await first).text()).toBe("done");
+  expect(await (await second).text()).toBe("hello");
   await eventually(() => limiter.inFlight === 0);
 });
 

@@ -7,21 +7,21 @@ import { ConfigError } from "@sluice/core";
 import type { LimitAlgorithm } from "@sluice/core";
 import { createInboundLimiter, clientKey, limitHttp } from "@sluice/egress/server";
 import type { InboundLimiter, RequestRules } from "@sluice/egress/server";
-import { VirtualClock } from "@sluice/core/testing";
+import { VirtualClock, VirtualTimer } from "@sluice/core/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { eventually, Latch, serve } from "./server-loopback.ts";
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 function serveLimited(
   limiter: InboundLimiter,
   handler: Handler,
   rules: RequestRules<IncomingMessage> = {},
 ): Promise<string> {
-  const limit = limitHttp<IncomingMessage>({ ...rules, limiter });
+  const limit = limitHttp({ ...rules, limiter });
   return serve(
     createServer((request, response) => {
-      limit(request, response, () => handler(request, response));
+      void limit(request, response, () => void handler(request, response));
     }),
   );
 }
@@ -52,7 +52,7 @@ test("it makes its own limiter from options, and answers whether it admitted", a
   const limit = limitHttp({ rate: "1/day" });
   const url = await serve(
     createServer((request, response) => {
-      if (limit(request, response)) response.end("admitted");
+      if (limit(request, response) === true) response.end("admitted");
     }),
   );
   expect(await (await fetch(url)).text()).toBe("admitted");
@@ -64,6 +64,86 @@ test.each<[string, object]>([
   ["a rate beside a limiter", { limiter: createInboundLimiter({ rate: "1/s" }), rate: "1/s" }],
 ])("%s is no setting", (_, options) => {
   expect(() => limitHttp(options as { rate: string })).toThrow(ConfigError);
+});
+
+test.each<[unknown, RegExp]>([
+  [undefined, /limitHttp needs options, such as limitHttp\(\{ rate: "100\/min" \}\)/],
+  [createInboundLimiter({ rate: "1/s" }), /write limitHttp\(\{ limiter \}\)/],
+  [{ rate: createInboundLimiter({ rate: "1/s" }) }, /give it as limiter: \{ limiter \}/],
+  [{ limiter: undefined }, /limiter is undefined; use createInboundLimiter/],
+  [{ rate: "1/s", key: "x-user" }, /key is "x-user"; it must be a function of the request/],
+  [{ rate: "1/s", cost: 2 }, /cost is 2; it must be a function of the request/],
+])("the message about %o has a way out", (options, message) => {
+  expect(() => limitHttp(options as { rate: string })).toThrow(message);
+});
+
+test("rules see node's request without a type, and the answer can be another", async () => {
+  const limit = limitHttp({
+    rate: "1/min",
+    clock: new VirtualClock(),
+    key: (request) => request.headers["x-user"]?.toString(),
+    answer: ({ retryAfterMs, reason }, request) => ({
+      status: 420,
+      headers: { "content-type": "text/plain", "X-Path": request.url ?? "" },
+      body: `${reason}: wait ${retryAfterMs / 1000} s`,
+    }),
+  });
+  const url = await serve(
+    createServer((request, response) => {
+      void limit(request, response, () => response.end("hello"));
+    }),
+  );
+  expect((await fetch(url)).status).toBe(200);
+  const refused = await fetch(`${url}/path`);
+  expect(refused.status).toBe(420);
+  expect(refused.headers.get("content-type")).toBe("text/plain");
+  expect(refused.headers.get("x-path")).toBe("/path");
+  expect(refused.headers.get("retry-after")).toBe("60");
+  expect(await refused.text()).toBe("over-quota: wait 60 s");
+});
+
+test("a request waits for its permit, and is served when another answer is out", async () => {
+  const timer = new VirtualTimer();
+  const limiter = createInboundLimiter({ concurrency: 1, clock: timer });
+  const held = new Latch();
+  const url = await serveLimited(limiter, async ({ url: path }, response) => {
+    if (path === "/held") await held.opened;
+    response.end(path);
+  });
+  const first = fetch(`${url}/held`);
+  await eventually(() => limiter.inFlight === 1);
+  const second = fetch(`${url}/second`);
+  await eventually(() => limiter.waiting === 1);
+  held.open();
+  expect(await (await first).text()).toBe("/held");
+  expect(await (await second).text()).toBe("/second");
+  await eventually(() => limiter.inFlight === 0);
+});
+
+test("a client that leaves while it waits leaves the queue at once, and is not served", async () => {
+  const timer = new VirtualTimer();
+  const limiter = createInboundLimiter({ concurrency: 1, clock: timer });
+  const held = new Latch();
+  const paths: (string | undefined)[] = [];
+  const url = await serveLimited(limiter, async ({ url: path }, response) => {
+    paths.push(path);
+    if (path === "/held") await held.opened;
+    response.end(path);
+  });
+  const first = fetch(`${url}/held`);
+  await eventually(() => limiter.inFlight === 1);
+  const leave = new AbortController();
+  const gone = fetch(`${url}/gone`, { signal: leave.signal }).catch(() => undefined);
+  await eventually(() => limiter.waiting === 1);
+  leave.abort();
+  await gone;
+  await eventually(() => limiter.waiting === 0);
+  expect(limiter.inFlight).toBe(1);
+  held.open();
+  await (await first).text();
+  await eventually(() => limiter.inFlight === 0);
+  expect(await (await fetch(`${url}/next`)).text()).toBe("/next");
+  expect(paths).toEqual(["/held", "/next"]);
 });
 
 test("HEAD and OPTIONS count as any other, and a refused HEAD has no body", async () => {
@@ -205,7 +285,7 @@ test("a request that comes to it only after its client has gone is not counted",
   const limiter = createInboundLimiter({ concurrency: 5, clock: new VirtualClock() });
   const limit = limitHttp({ limiter });
   const arrived = new Latch();
-  let admitted: boolean | undefined;
+  let admitted: boolean | Promise<boolean> | undefined;
   const url = await serve(
     createServer((request, response) => {
       response.once("close", () => {
@@ -271,9 +351,9 @@ test("HTTP/2 streams end their permits, answered or cancelled", async () => {
     concurrency: noting(outcomes),
     clock: new VirtualClock(),
   });
-  const limit = limitHttp({ limiter });
+  const limit = limitHttp<http2.Http2ServerRequest>({ limiter });
   const server = http2.createServer((request, response) => {
-    limit(request, response, () => {
+    void limit(request, response, () => {
       if (request.url === "/answered") response.end("done");
     });
   });

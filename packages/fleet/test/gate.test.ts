@@ -148,6 +148,37 @@ test.each(["smooth", "epoch"] as const)(
   },
 );
 
+test.each(["smooth", "epoch"] as const)(
+  "a cost that is settled afterwards counts as settled, %s",
+  async (pacing) => {
+    const world = newWorld({ pacing, rateLimit: { max: 1000, min: 1000 } });
+    const [limiter] = await world.joinAll(1);
+    if (limiter === undefined) throw new Error("no member joined");
+    const rates = { requests: "1000/s", tokens: limiter };
+    const gate = createGate({ rates, runtime: { timer: world.timer } });
+    let used = 0;
+    const over = new AbortController();
+    const caller = async (estimate: number, actual: number): Promise<void> => {
+      while (!over.signal.aborted) {
+        const { permit } = await gate.acquire({ cost: { tokens: estimate } });
+        await world.timer.sleep(20);
+        permit?.settle({ tokens: actual });
+        permit?.end("ok");
+        used += actual;
+      }
+    };
+    const callers = [caller(20, 100), caller(100, 20)].map((each) => each.catch(() => {}));
+    await world.timer.advance(20_000);
+    expect(used).toBeGreaterThan(0.9 * 20_000);
+    expect(used).toBeLessThanOrEqual(1.05 * 20_000 + 200);
+    over.abort();
+    gate.close();
+    await limiter.leave();
+    await world.timer.advance(100);
+    await Promise.all(callers);
+  },
+);
+
 test("a gate learns why tokens are missing, and is woken when the store comes back", async () => {
   const world = newWorld({ onStoreLoss: "closed" });
   const link = new FaultyStore(world.store);

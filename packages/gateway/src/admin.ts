@@ -14,3 +14,6 @@ export type { Handler, Method, Route, RouteAccess } from "./admin/http/router.ts
 export { EventFeed } from "./observe/event-feed.ts";
 export type { EventListener, TimedEvent } from "./observe/event-feed.ts";
 export { describeEvent, eventJson } from "./observe/describe-event.ts";
+
+// What waits and why, as `/api/why` answers it.
+export type { Why, WhyAnswer, WhyPaused, WhySetting } from "./admin/limits/why.ts";

@@ -1,5 +1,5 @@
 import { connect } from "@sluice/pulsar";
-import type { Client } from "@sluice/pulsar";
+import type { Client, ClientOptions } from "@sluice/pulsar";
 import { onTestFinished } from "vitest";
 import { startAdmin } from "../src/admin.ts";
 import type { StartAdminOptions } from "../src/admin.ts";
@@ -23,7 +23,7 @@ export interface AdminScene {
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
   ) => Promise<Answered>;
-  readonly connect: () => Promise<Client>;
+  readonly connect: (options?: ClientOptions) => Promise<Client>;
 }
 
 /** A broker with its administration, both on free ports, until the test ends. */
@@ -52,8 +52,8 @@ export async function adminScene(
     url: admin.url,
     errors,
     call: (method, path, body, headers) => call(admin.url + path, { method, body, headers }),
-    connect: async () => {
-      const client = await connect(broker.url);
+    connect: async (clientOptions = {}) => {
+      const client = await connect(broker.url, clientOptions);
       onTestFinished(() => client.close());
       return client;
     },

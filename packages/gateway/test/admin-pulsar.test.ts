@@ -430,7 +430,7 @@ describe("policies", () => {
     expect((await call("POST", `${N}/deduplication`, "yes")).status).toBe(400);
   });
 
-  test.each(["publishRate", "dispatchRate", "maxProducersPerTopic", "compactionThreshold"])(
+  test.each(["replicatorDispatchRate", "maxProducersPerTopic", "compactionThreshold"])(
     "%s is refused by name, and is unset",
     async (name) => {
       const { call } = await adminScene();
@@ -453,7 +453,7 @@ describe("policies", () => {
   });
 });
 
-describe("tenants, namespaces and permissions", () => {
+describe("tenants and namespaces", () => {
   test("are created, listed, changed and deleted from the bottom up", async () => {
     const { call } = await adminScene();
     const tenant = { adminRoles: ["admin"], allowedClusters: ["standalone"] };
@@ -469,14 +469,6 @@ describe("tenants, namespaces and permissions", () => {
       reason: "Tenant not found",
     });
     expect((await call("DELETE", "/admin/v2/tenants/shop")).status).toBe(409);
-
-    expect((await call("POST", `${ns}/permissions/app`, ["produce"])).status).toBe(204);
-    expect((await call("POST", `${ns}/permissions/app`, ["fly"])).status).toBe(400);
-    expect((await call("GET", `${ns}/permissions`)).json).toEqual({ app: ["produce"] });
-    expect((await call("GET", ns)).json).toMatchObject({
-      auth_policies: { namespace_auth: { app: ["produce"] } },
-    });
-    expect((await call("DELETE", `${ns}/permissions/app`)).status).toBe(204);
 
     await call("PUT", "/admin/v2/persistent/shop/eu/t");
     expect((await call("DELETE", ns)).json).toEqual({

@@ -10,8 +10,8 @@ import type { BrokerStore } from "../src/storage/store/broker-store.ts";
 import { MemoryBrokerStore } from "../src/storage/store/memory-broker-store.ts";
 import type { Position } from "../src/storage/position.ts";
 import type { Delivery } from "../src/subscription/delivery.ts";
-import type { ConsumerHandle, ConsumerRequest } from "../src/topic/consumer-handle.ts";
-import type { ProducerHandle, ProducerRequest } from "../src/topic/producer-handle.ts";
+import type { ConsumerHandle, ConsumerRequest } from "../src/topic/consumer/consumer-handle.ts";
+import type { ProducerHandle, ProducerRequest } from "../src/topic/producer/producer-handle.ts";
 
 /** A broker in virtual time, and clients that remember what they are told. */
 export class BrokerScene {

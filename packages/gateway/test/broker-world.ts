@@ -2,13 +2,16 @@ import { SeededRandom } from "@sluice/core";
 import { nextTurn } from "@sluice/core/system";
 import { VirtualTimer } from "@sluice/core/testing";
 import { startBroker } from "../src/index.ts";
-import type { BrokerStats, BrokerWorld, StartBrokerOptions } from "../src/index.ts";
+import type { BrokerStats, BrokerWorld, RunningBroker, StartBrokerOptions } from "../src/index.ts";
 
 /** A broker on a free port, in memory, whose time moves only when a test says so. */
 export interface TestBroker {
   readonly timer: VirtualTimer;
   readonly port: number;
   readonly stats: () => BrokerStats;
+  readonly administered: RunningBroker["administered"];
+  readonly ingress: RunningBroker["ingress"];
+  readonly policies: RunningBroker["administered"]["policies"];
   readonly close: () => Promise<void>;
 }
 
@@ -34,6 +37,9 @@ export async function startTestBroker(
     timer,
     port: broker.port,
     stats: () => broker.stats(),
+    administered: broker.administered,
+    ingress: broker.ingress,
+    policies: broker.administered.policies,
     // Those who do not hang up are cut off after a second of the broker's time.
     close: () => passUntil(timer, broker.close()),
   };

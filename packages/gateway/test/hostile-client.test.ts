@@ -284,3 +284,45 @@ test("the end of a broker is a goodbye to its clients", async () => {
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await nextTurn();
 }
+
+test.each(["producer", "consumer"])(
+  "a %s whose client is gone without a word keeps its name for five seconds at most",
+  async (what) => {
+    const { port, stats, timer } = await start();
+    const ask = async (client: RawClient): Promise<string> => {
+      if (what === "producer")
+        client.send("producer", {
+          topic: "t",
+          producerName: "mine",
+          producerId: 1n,
+          requestId: 1n,
+        });
+      else
+        client.send("subscribe", {
+          topic: "t",
+          subscription: "s",
+          subType: 0,
+          consumerId: 1n,
+          requestId: 1n,
+        });
+      for (;;) {
+        const { command } = await client.nextAny();
+        if (command.kind !== "ping") return command.kind;
+      }
+    };
+    // It hears PINGs and answers none.
+    const gone = keep(await RawClient.connected(port));
+    await ask(gone);
+    gone.socket.pause();
+    const heir = keep(await RawClient.connected(port));
+    expect(await ask(heir)).toBe("error");
+    await until(() => stats().connections === 2);
+    for (let tick = 0; tick < 24; tick++) await timer.advance(250);
+    for (let tick = 0; tick < 8; tick++) {
+      gone.socket.resume();
+      await timer.advance(250);
+    }
+    await until(() => stats().connections === 1);
+    expect(await ask(heir)).toBe(what === "producer" ? "producerSuccess" : "success");
+  },
+);

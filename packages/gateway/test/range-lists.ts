@@ -1,5 +1,5 @@
 import type { RangeRun } from "../src/storage/cursor/cursor-snapshot.ts";
-import type { PositionRange } from "../src/subscription/position-ranges.ts";
+import type { PositionRange } from "../src/subscription/cursor/position-ranges.ts";
 
 /** Ranges one by one as runs, each of one ledger. */
 export function runsOf(ranges: readonly PositionRange[]): RangeRun[] {

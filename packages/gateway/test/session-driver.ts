@@ -32,6 +32,7 @@ export class SessionDriver {
         permissions: undefined,
         serviceUrl: "pulsar://127.0.0.1:6650",
         serviceUrlTls: undefined,
+        throttle: undefined,
         ...facts,
       },
       0,

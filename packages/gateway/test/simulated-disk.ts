@@ -50,6 +50,11 @@ export class SimulatedDisk {
     return {
       openToWrite: (path) =>
         act(() => new SimulatedFile(this.#create(path), { disk: this, act, look })),
+      openDurable: (path) =>
+        act(
+          () =>
+            new SimulatedFile(this.#create(path), { disk: this, act, look, isWriteDurable: true }),
+        ),
       openToRead: (path) =>
         look(() => new SimulatedFile(this.content(path), { disk: this, act, look })),
       list: (folder) => look(() => this.#list(folder)),
@@ -203,6 +208,7 @@ type Act = <T>(change: () => T, manner?: Manner) => Promise<T>;
 type Look = <T>(see: () => T) => Promise<T>;
 
 class SimulatedFile implements ReadableFile, WritableFile {
+  readonly #isWriteDurable: boolean;
   readonly #content: Content;
   readonly #disk: SimulatedDisk;
   readonly #act: Act;
@@ -210,8 +216,20 @@ class SimulatedFile implements ReadableFile, WritableFile {
 
   constructor(
     content: Content,
-    { disk, act, look }: { readonly disk: SimulatedDisk; readonly act: Act; readonly look: Look },
+    {
+      disk,
+      act,
+      look,
+      isWriteDurable = false,
+    }: {
+      readonly disk: SimulatedDisk;
+      readonly act: Act;
+      readonly look: Look;
+      /** A crash, or a failure, may still come between what is written and that it is durable. */
+      readonly isWriteDurable?: boolean;
+    },
   ) {
+    this.#isWriteDurable = isWriteDurable;
     this.#content = content;
     this.#disk = disk;
     this.#act = act;
@@ -226,9 +244,9 @@ class SimulatedFile implements ReadableFile, WritableFile {
     return this.#look(() => this.#content.seen.copy(into, 0, offsetBytes));
   }
 
-  write(parts: readonly Uint8Array[], offsetBytes: number): Promise<void> {
+  async write(parts: readonly Uint8Array[], offsetBytes: number): Promise<void> {
     const bytes = Buffer.concat(parts);
-    return this.#act(
+    await this.#act(
       () => {
         const roomBytes = this.#disk.room(bytes.length);
         this.#put(bytes.subarray(0, roomBytes), offsetBytes);
@@ -236,6 +254,7 @@ class SimulatedFile implements ReadableFile, WritableFile {
       },
       { tear: () => this.#put(bytes.subarray(0, this.#disk.upTo(bytes.length)), offsetBytes) },
     );
+    if (this.#isWriteDurable) await this.sync();
   }
 
   truncate(sizeBytes: number): Promise<void> {

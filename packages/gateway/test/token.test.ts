@@ -200,3 +200,24 @@ test("GET_TOPICS answers the topics that a role may look up", async () => {
   const { topics } = await writer.next("getTopicsOfNamespaceResponse");
   expect(topics).toEqual(["persistent://public/default/in"]);
 });
+
+test("a permission that is granted or revoked holds for the next PRODUCER, SUBSCRIBE and lookup", async () => {
+  const client = await connectedAs("stranger");
+  const place = { namespace: "public/default" };
+  const outcomes = async (): Promise<readonly string[]> => {
+    const seen: string[] = [];
+    for (const name of ["PRODUCER", "SUBSCRIBE", "LOOKUP"]) {
+      const other = await connectedAs("stranger");
+      ASKS[name]?.(other, "in");
+      seen.push(await outcomeOf(other));
+    }
+    ASKS["LOOKUP"]?.(client, "in");
+    seen.push(await outcomeOf(client));
+    return seen;
+  };
+  expect(await outcomes()).toEqual([DENIED, DENIED, DENIED, DENIED]);
+  await broker.policies.setPermission(place, "stranger", ["consume"]);
+  expect(await outcomes()).toEqual([DENIED, "ok", "ok", "ok"]);
+  await broker.policies.setPermission(place, "stranger", undefined);
+  expect(await outcomes()).toEqual([DENIED, DENIED, DENIED, DENIED]);
+});

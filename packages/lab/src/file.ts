@@ -1,6 +1,8 @@
 /** Files that people write, YAML or JSON: read with their lines, checked, every mistake with its place. */
 export { parseFileDocument } from "./file/document.ts";
 export type { FileDocument } from "./file/document.ts";
+export { limits } from "./file/limits/limits.ts";
+export type { LimitsBlock } from "./file/limits/limits.ts";
 export { placeName, toProblem } from "./file/problem.ts";
 export type { Problem } from "./file/problem.ts";
 export type { Path } from "./file/path.ts";
@@ -13,6 +15,9 @@ export {
   list,
   map,
   oneOf,
+  perSecond,
+  real,
+  record,
   show,
   text,
   whole,

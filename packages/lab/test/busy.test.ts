@@ -7,17 +7,17 @@ interface Row {
 }
 
 // At 20 a second an answer comes at the very end of each second; one of them brings a cut.
-test("the limit of a row is the one its second begins with, after the answers of that instant", () => {
+test("the limit of a row is the one its second begins with, after the answers of that instant", async () => {
   const text =
     "kind: busy\nrule: sluice\noffered: { shape: steady, start: 20 }\nbusy: { shape: steady, start: 20 }\n";
-  const rows = simulate(loadScenario(text, "a.yaml")).result.rows as Row[];
+  const rows = (await simulate(loadScenario(text, "a.yaml"))).result.rows as Row[];
   expect(rows.slice(2, 6).map(({ limit }) => limit)).toEqual([10, 5, 5, 2]);
 });
 
-test("a row without a limit says so, and the chart has a gap there", () => {
+test("a row without a limit says so, and the chart has a gap there", async () => {
   const text =
     "kind: busy\nrule: sluice\noffered: { shape: steady, start: 20 }\nbusy: { shape: steady, start: 0 }\n";
-  const simulation = simulate(loadScenario(text, "a.yaml"));
+  const simulation = await simulate(loadScenario(text, "a.yaml"));
   expect((simulation.result.rows as Row[])[0]?.limit).toBeNull();
   expect([...reportLines(simulation)].join("\n")).toMatch(/^ +1 +20 +0 +0 +no limit$/m);
   const series = simulation.run.chart().series.find(({ label }) => label === "limit");

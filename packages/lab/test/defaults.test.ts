@@ -4,13 +4,13 @@ import { loadScenario, simulate } from "@sluice/lab";
 const BY_HUNDREDS = "max: 2000, min: 1000, rampUpDuration: 10s";
 
 /** Calls such as "0:500 3:all": what is asked for in which second, by a pool of one. */
-function ceilings(rateLimit: string, asks: string): string {
+async function ceilings(rateLimit: string, asks: string): Promise<string> {
   const calls = asks.split(" ").map((each) => {
     const [t, ask] = each.split(":");
     return `{ t: ${t}, ask: ${ask} }`;
   });
   const text = `kind: ramp\nrateLimit: { ${rateLimit} }\ncalls: [${calls.join()}]`;
-  const rows = simulate(loadScenario(text, "a.yaml")).result.rows as { ceiling: number }[];
+  const rows = (await simulate(loadScenario(text, "a.yaml"))).result.rows as { ceiling: number }[];
   return rows.map(({ ceiling }) => ceiling).join(" ");
 }
 
@@ -40,6 +40,6 @@ test.each([
     "0:all 1:all 2:all 7:all 13:all",
     "1000 1100 1200 1300 1150",
   ],
-])("a rateLimit block that leaves it out has %s", (_, rateLimit, asks, expected) => {
-  expect(ceilings(rateLimit, asks)).toBe(expected);
+])("a rateLimit block that leaves it out has %s", async (_, rateLimit, asks, expected) => {
+  expect(await ceilings(rateLimit, asks)).toBe(expected);
 });

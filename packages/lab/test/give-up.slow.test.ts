@@ -2,7 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { loadScenario, simulate } from "@sluice/lab";
 import { expect, test } from "vitest";
 
-test("a scenario that would not end is given up with one line", () => {
+test("a scenario that would not end is given up with one line", async () => {
   const text = `kind: concurrency
 algorithm: 100
 timerQuantumMs: 0
@@ -11,7 +11,7 @@ service: { delayMs: 1, concurrency: { limit: 1, action: drop } }
 `;
   let error: unknown;
   try {
-    simulate(loadScenario(text, "a.yaml"));
+    await simulate(loadScenario(text, "a.yaml"));
   } catch (thrown) {
     error = thrown;
   }

@@ -14,19 +14,20 @@ interface Row {
   readonly limit: number | null;
 }
 
-const run = (text: string): Simulation => simulate(loadScenario(text, "a.yaml"));
+const run = (text: string): Promise<Simulation> => simulate(loadScenario(text, "a.yaml"));
 
 const overload = (keys: string, capacity = "[{ fromS: 0, perSecond: 100 }]"): string =>
   `kind: overload\nrule: sluice\n${keys}\nservice: { responseMs: 50, capacity: ${capacity} }\n`;
 
-const goodput = (text: string): number =>
-  (run(text).result.stats as { goodputRatio: number }[])[0]?.goodputRatio ?? 0;
+const rowsOf = async (text: string): Promise<unknown> => (await run(text)).result.rows;
+const goodput = async (text: string): Promise<number> =>
+  ((await run(text)).result.stats as { goodputRatio: number }[])[0]?.goodputRatio ?? 0;
 
 const DIP =
   "[{ fromS: 0, perSecond: 400 }, { fromS: 5, perSecond: 80 }, { fromS: 25, perSecond: 400 }]";
 
-test("rows are seconds, in which everything offered is sent or throttled, and taken or busy", () => {
-  const { result } = run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
+test("rows are seconds, in which everything offered is sent or throttled, and taken or busy", async () => {
+  const { result } = await run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
   const rows = result.rows as Row[];
   expect(rows.map(({ time }) => time)).toEqual(Array.from({ length: 40 }, (_, time) => time));
   for (const { offered, sent, ok, busy, throttled } of rows) {
@@ -37,8 +38,8 @@ test("rows are seconds, in which everything offered is sent or throttled, and ta
   expect(offered).toBe(200 * 40);
 });
 
-test("each capacity has its figures", () => {
-  const { result } = run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
+test("each capacity has its figures", async () => {
+  const { result } = await run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
   const stats = result.stats as { fromS: number; recoveredAfterS: number | null }[];
   expect(stats.map(({ fromS }) => fromS)).toEqual([0, 5, 25]);
   expect(stats[0]).toEqual({
@@ -51,41 +52,51 @@ test("each capacity has its figures", () => {
   expect(stats[2]?.recoveredAfterS).toBeLessThanOrEqual(8);
 });
 
-test("a service that takes nothing has no goodput, and never recovers", () => {
+test("a service that takes nothing has no goodput, and never recovers", async () => {
   const text = overload("offeredPerSecond: 50\ndurationS: 5", "[{ fromS: 0, perSecond: 0 }]");
-  const [stats] = run(text).result.stats as { goodputRatio: number | null }[];
+  const [stats] = (await run(text)).result.stats as { goodputRatio: number | null }[];
   expect(stats).toMatchObject({ goodputRatio: null });
 });
 
-test.each(["table", "prose"])("rule %s throttles worse than ours, and can be compared", (rule) => {
-  const text = overload("offeredPerSecond: 500\ndurationS: 100", "[{ fromS: 0, perSecond: 200 }]");
-  expect(goodput(text)).toBeGreaterThan(0.93);
-  expect(goodput(text.replace("rule: sluice", `rule: ${rule}`))).toBeLessThan(0.7);
-});
+test.each(["table", "prose"])(
+  "rule %s throttles worse than ours, and can be compared",
+  async (rule) => {
+    const text = overload(
+      "offeredPerSecond: 500\ndurationS: 100",
+      "[{ fromS: 0, perSecond: 200 }]",
+    );
+    expect(await goodput(text)).toBeGreaterThan(0.93);
+    expect(await goodput(text.replace("rule: sluice", `rule: ${rule}`))).toBeLessThan(0.7);
+  },
+);
 
-test("several clients share what is offered", () => {
-  const { result } = run(
+test("several clients share what is offered", async () => {
+  const { result } = await run(
     overload("clients: 4\nofferedPerSecond: 200\ndurationS: 3", DIP.slice(0, 30) + "]"),
   );
   expect((result.rows as Row[]).map(({ offered }) => offered)).toEqual([200, 200, 200]);
 });
 
-test("another seed gives another run, the same one the same", () => {
+test("another seed gives another run, the same one the same", async () => {
   const text = overload(
     "offeredPerSecond: 200\ndurationS: 20",
     DIP.replace(/, { fromS: 25.*/, "]"),
   );
-  const [one, again, other] = [text, text, `${text}seed: 2\n`].map((each) => run(each).result.rows);
+  const [one, again, other] = [
+    await rowsOf(text),
+    await rowsOf(text),
+    await rowsOf(`${text}seed: 2\n`),
+  ];
   expect(one).toEqual(again);
   expect(one).not.toEqual(other);
 });
 
-test("a service that never answers costs nothing to wait for, and its second is counted", () => {
+test("a service that never answers costs nothing to wait for, and its second is counted", async () => {
   const text = overload("offeredPerSecond: 1000\ndurationS: 3").replace(
     "responseMs: 50",
     "responseMs: 1000000000000",
   );
-  const rows = run(text).result.rows as Row[];
+  const rows = (await run(text)).result.rows as Row[];
   expect(rows.map(({ offered, ok }) => [offered, ok >= 100])).toEqual([
     [1000, true],
     [1000, true],
@@ -93,8 +104,8 @@ test("a service that never answers costs nothing to wait for, and its second is 
   ]);
 });
 
-test("a report has a line for each phase, and the chart shows capacity and limit", () => {
-  const simulation = run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
+test("a report has a line for each phase, and the chart shows capacity and limit", async () => {
+  const simulation = await run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
   const lines = [...reportLines(simulation)].join("\n").split("\n");
   expect(lines.at(-3)).toBe(
     "from 0 s: 100.0 % of what could be taken was taken, at least 99 % of it in every second; 0.0 busy answers a second",
@@ -112,8 +123,8 @@ test("a phase that is not complete does not read as 100 %", () => {
   expect([counted(1, "client"), counted(4, "client")]).toEqual(["1 client", "4 clients"]);
 });
 
-test("a throttle without a limit shows null in its rows, and no limit in its table", () => {
-  const simulation = run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
+test("a throttle without a limit shows null in its rows, and no limit in its table", async () => {
+  const simulation = await run(overload("offeredPerSecond: 200\ndurationS: 40", DIP));
   const limits = (simulation.result.rows as Row[]).map(({ limit }) => limit);
   expect(limits[0]).toBe(null);
   expect(limits[20]).toBeGreaterThan(10);

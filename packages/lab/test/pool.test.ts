@@ -22,40 +22,41 @@ interface Stats {
 const pool = (events: string, more = "untilS: 30"): string =>
   `kind: pool\nrateLimit: { max: 1200, min: 1200 }\nevents: [${events}]\n${more}\n`;
 
-const run = (text: string): Simulation => simulate(loadScenario(text, "a.yaml"));
-const rowsOf = (text: string): Row[] => run(text).result.rows as Row[];
-const statsOf = (text: string): Stats => run(text).result.stats as Stats;
+const run = (text: string): Promise<Simulation> => simulate(loadScenario(text, "a.yaml"));
+const rowsOf = async (text: string): Promise<Row[]> => (await run(text)).result.rows as Row[];
+const statsOf = async (text: string): Promise<Stats> => (await run(text)).result.stats as Stats;
 
 const TWO = "{ t: 0, join: a }, { t: 0.1, join: b }";
 
 /** How long a process waits that joins two others right after an event at 20 s. */
-const waitAfter = (event: string): number | null =>
-  statsOf(pool(`${TWO}, ${event}, { t: 20.2, join: c }`)).joinerWaitS;
+const waitAfter = async (event: string): Promise<number | null> =>
+  (await statsOf(pool(`${TWO}, ${event}, { t: 20.2, join: c }`))).joinerWaitS;
 
 /** Two processes, 2 s after they started. */
-const startOn = (joinOn: string): Row | undefined =>
-  rowsOf(pool(TWO, `store: { joinOn: ${joinOn}, maxMembers: 6 }\nuntilS: 5`))[4];
+const startOn = async (joinOn: string): Promise<Row | undefined> =>
+  (await rowsOf(pool(TWO, `store: { joinOn: ${joinOn}, maxMembers: 6 }\nuntilS: 5`)))[4];
 
-const document = (events: string): Stats => statsOf(pool(events, "protocol: document\nuntilS: 60"));
+const document = (events: string): Promise<Stats> =>
+  statsOf(pool(events, "protocol: document\nuntilS: 60"));
 
-test("rows come every sync interval, and each member's share is its part of the ceiling", () => {
-  const rows = rowsOf(pool(TWO));
+test("rows come every sync interval, and each member's share is its part of the ceiling", async () => {
+  const rows = await rowsOf(pool(TWO));
   expect(rows.map(({ t }) => t)).toEqual(Array.from({ length: 61 }, (_, i) => i / 2));
   expect(rows[0]).toEqual({ t: 0, live: 1, members: { a: { size: 0, share: 0 } }, sum: 0 });
   const half = { size: 2, share: 600 };
   expect(rows.at(-1)).toEqual({ t: 30, live: 2, members: { a: half, b: half }, sum: 1200 });
 });
 
-test("a pool without processes has rows and nothing in them", () => {
-  expect(rowsOf(pool("", "untilS: 1"))).toEqual([
+test("a pool without processes has rows and nothing in them", async () => {
+  expect(await rowsOf(pool("", "untilS: 1"))).toEqual([
     { t: 0, live: 0, members: {}, sum: 0 },
     { t: 0.5, live: 0, members: {}, sum: 0 },
     { t: 1, live: 0, members: {}, sum: 0 },
   ]);
 });
 
-test("a paused process is not live and has no share, though its lease runs on", () => {
-  const rows = rowsOf(pool(`${TWO}, { t: 20, pause: b, forS: 2 }`));
+test("a paused process is not live and has no share, though its lease runs on", async () => {
+  const rows = await rowsOf(pool(`${TWO}, { t: 20, pause: b, forS: 2 }`));
   expect(rows[42]).toMatchObject({
     t: 21,
     live: 1,
@@ -65,8 +66,8 @@ test("a paused process is not live and has no share, though its lease runs on", 
   expect(rows[46]).toMatchObject({ t: 23, live: 2, sum: 1200 });
 });
 
-test("an event has settled when every member has its fair share under a lease, and stays so", () => {
-  const { settledAfterS } = statsOf(
+test("an event has settled when every member has its fair share under a lease, and stays so", async () => {
+  const { settledAfterS } = await statsOf(
     pool(
       `${TWO}, { t: 20, crash: b }, { t: 40, storeDown: 8 }, { t: 60, flush: true }`,
       "untilS: 70",
@@ -86,113 +87,117 @@ test.each([
   ["safe-share", 37.5],
   ["closed", 0],
   ["open", 1200],
-])("with onStoreLoss %s two that have lost the store use %d", (policy, sum) => {
+])("with onStoreLoss %s two that have lost the store use %d", async (policy, sum) => {
   const store = `store: { onStoreLoss: ${policy} }`;
-  const rows = rowsOf(pool(`${TWO}, { t: 20, storeDown: 9 }`, `${store}\nuntilS: 30`));
+  const rows = await rowsOf(pool(`${TWO}, { t: 20, storeDown: 9 }`, `${store}\nuntilS: 30`));
   expect(rows[56]).toMatchObject({ t: 28, sum });
 });
 
-test("a process that finds the store empty starts at once; a second one does so with joinOn safe-share only", () => {
-  expect(startOn("agreement")).toMatchObject({ t: 2, sum: 200, members: { b: { share: 0 } } });
-  expect(startOn("safe-share")).toMatchObject({ t: 2, sum: 400 });
+test("a process that finds the store empty starts at once; a second one does so with joinOn safe-share only", async () => {
+  expect(await startOn("agreement")).toMatchObject({
+    t: 2,
+    sum: 200,
+    members: { b: { share: 0 } },
+  });
+  expect(await startOn("safe-share")).toMatchObject({ t: 2, sum: 400 });
 });
 
-test("a second process of an id has a name of its own until it is refused, and after the first is gone", () => {
-  const rows = rowsOf(pool(`${TWO}, { t: 20, join: b }, { t: 21, crash: b }`, "untilS: 40"));
+test("a second process of an id has a name of its own until it is refused, and after the first is gone", async () => {
+  const rows = await rowsOf(pool(`${TWO}, { t: 20, join: b }, { t: 21, crash: b }`, "untilS: 40"));
   expect(Object.keys(rows[40]?.members ?? {})).toEqual(["a", "b", "b#2"]);
   expect(Object.keys(rows[41]?.members ?? {})).toEqual(["a", "b"]);
   expect(rows[80]).toMatchObject({ live: 2, members: { "b#2": { size: 2, share: 600 } } });
 });
 
-test("by epochs shares are whole tokens, and in a second that spans two more may be granted", () => {
+test("by epochs shares are whole tokens, and in a second that spans two more may be granted", async () => {
   const text = "kind: pool\nrateLimit: { max: 10, min: 10 }\npacing: epoch\nuntilS: 30\n";
   const three = `${text}events: [${TWO}, { t: 0.2, join: c }]\n`;
-  const shares = rowsOf(three).at(-1)?.members ?? {};
+  const shares = (await rowsOf(three)).at(-1)?.members ?? {};
   expect(Object.values(shares).map(({ share }) => share)).toContain(4);
-  expect(rowsOf(three).at(-1)?.sum).toBe(10);
-  expect(statsOf(three).maxWindowRatio).toBeGreaterThan(1.05);
-  expect(rowsOf(`${three}division: floor\n`).at(-1)?.sum).toBe(9);
+  expect((await rowsOf(three)).at(-1)?.sum).toBe(10);
+  expect((await statsOf(three)).maxWindowRatio).toBeGreaterThan(1.05);
+  expect((await rowsOf(`${three}division: floor\n`)).at(-1)?.sum).toBe(9);
 });
 
-test("a ramp is climbed by all members together, and a joiner starts at their level", () => {
+test("a ramp is climbed by all members together, and a joiner starts at their level", async () => {
   const text = "kind: pool\nrateLimit: { max: 100, min: 10, rampUpDuration: 9s }\nuntilS: 40\n";
-  const rows = rowsOf(`${text}events: [{ t: 0, join: a }, { t: 30, join: b }]\n`);
+  const rows = await rowsOf(`${text}events: [{ t: 0, join: a }, { t: 30, join: b }]\n`);
   expect(rows[16]?.sum).toBeLessThan(100);
   expect(rows[58]?.sum).toBe(100);
   expect(rows[80]).toMatchObject({ sum: 100, members: { b: { size: 2, share: 50 } } });
 });
 
-test("the same seed gives the same run, another one another", () => {
+test("the same seed gives the same run, another one another", async () => {
   const text = pool(`${TWO}, { t: 9, join: c }`);
-  const [one, again, other] = [text, text, `${text}seed: 2\n`].map((each) => statsOf(each));
+  const [one, again, other] = await Promise.all([text, text, `${text}seed: 2\n`].map(statsOf));
   expect(one).toEqual(again);
   expect(one).not.toEqual(other);
 });
 
-test("the wall clock of a process changes nothing: no member reads it", () => {
-  const plain = rowsOf(pool(TWO));
+test("the wall clock of a process changes nothing: no member reads it", async () => {
+  const plain = await rowsOf(pool(TWO));
   expect(
-    rowsOf(pool(`${TWO}, { t: 9, clockStep: a, s: 30 }, { t: 10, clockStep: b, s: -9000 }`)),
+    await rowsOf(pool(`${TWO}, { t: 9, clockStep: a, s: 30 }, { t: 10, clockStep: b, s: -9000 }`)),
   ).toEqual(plain);
 });
 
-test("the store's clock is stepped by its name: a leap of an hour makes the store forget, and a joiner wait", () => {
-  expect(waitAfter("{ t: 20, clockStep: a, s: 3600 }")).toBeLessThan(3);
-  expect(waitAfter("{ t: 20, clockStep: store, s: 3600 }")).toBeGreaterThan(5);
+test("the store's clock is stepped by its name: a leap of an hour makes the store forget, and a joiner wait", async () => {
+  expect(await waitAfter("{ t: 20, clockStep: a, s: 3600 }")).toBeLessThan(3);
+  expect(await waitAfter("{ t: 20, clockStep: store, s: 3600 }")).toBeGreaterThan(5);
 });
 
 describe("with protocol document", () => {
-  test("a joiner starts when all report one size, and that size is the number of processes", () => {
-    expect(document(`${TWO}, { t: 20, join: c }`)).toMatchObject({ maxSumRatio: 1 });
-    expect(document(`${TWO}, { t: 20, join: c }`).joinerWaitS).toBeLessThan(2);
+  test("a joiner starts when all report one size, and that size is the number of processes", async () => {
+    expect(await document(`${TWO}, { t: 20, join: c }`)).toMatchObject({ maxSumRatio: 1 });
+    expect((await document(`${TWO}, { t: 20, join: c }`)).joinerWaitS).toBeLessThan(2);
   });
 
-  test("a share that was given back is never used again", () => {
-    expect(document(`${TWO}, { t: 20, leave: b }`)).toMatchObject({
+  test("a share that was given back is never used again", async () => {
+    expect(await document(`${TWO}, { t: 20, leave: b }`)).toMatchObject({
       minSumRatio: 0.5,
       settledAfterS: [0.003, 1.005, null],
     });
   });
 
-  test("a process that joins before a crashed one is stale never starts, and the others use less for ever", () => {
+  test("a process that joins before a crashed one is stale never starts, and the others use less for ever", async () => {
     const events = `${TWO}, { t: 0.2, join: c }, { t: 20, crash: c }, { t: 22, join: d }`;
-    expect(document(events).joinerWaitS).toBe(null);
-    expect(rowsOf(pool(events, "protocol: document\nuntilS: 60")).at(-1)?.sum).toBe(600);
+    expect((await document(events)).joinerWaitS).toBe(null);
+    expect((await rowsOf(pool(events, "protocol: document\nuntilS: 60"))).at(-1)?.sum).toBe(600);
   });
 
-  test("a process whose wall clock is ahead by the stale age removes the others, and keeps a joiner out", () => {
+  test("a process whose wall clock is ahead by the stale age removes the others, and keeps a joiner out", async () => {
     const [join, step] = ["{ t: 20.7, join: c }", "{ t: 20, clockStep: a, s: 60 }"];
-    expect(document(`${TWO}, ${join}`).joinerWaitS).toBeLessThan(2);
-    expect(document(`${TWO}, ${step}, ${join}`).joinerWaitS).toBe(null);
+    expect((await document(`${TWO}, ${join}`)).joinerWaitS).toBeLessThan(2);
+    expect((await document(`${TWO}, ${step}, ${join}`)).joinerWaitS).toBe(null);
   });
 });
 
-test("a process that is restarted with its id is accepted when the lease of the first has ended", () => {
-  const rows = rowsOf(pool(`${TWO}, { t: 20, restart: b }`, "untilS: 30"));
+test("a process that is restarted with its id is accepted when the lease of the first has ended", async () => {
+  const rows = await rowsOf(pool(`${TWO}, { t: 20, restart: b }`, "untilS: 30"));
   expect(rows[44]?.members).toEqual({ a: { size: 2, share: 600 } });
   expect(rows[60]).toMatchObject({ live: 2, sum: 1200, members: { b: { size: 2, share: 600 } } });
 });
 
-test("after a failover to older data no share grows for one learning time", () => {
-  expect(waitAfter("{ t: 20.1, failover: true, lagS: 2 }")).toBeGreaterThan(5);
+test("after a failover to older data no share grows for one learning time", async () => {
+  expect(await waitAfter("{ t: 20.1, failover: true, lagS: 2 }")).toBeGreaterThan(5);
 });
 
-test("limits that are set reach every member within a sync", () => {
-  const rows = rowsOf(pool(`${TWO}, { t: 20, limits: { max: 600, min: 600 } }`));
+test("limits that are set reach every member within a sync", async () => {
+  const rows = await rowsOf(pool(`${TWO}, { t: 20, limits: { max: 600, min: 600 } }`));
   expect(rows[39]?.sum).toBe(1200);
   expect(rows[42]?.sum).toBe(600);
 });
 
-test("a member that asks for less lends the rest, and gets it back when it asks for all", () => {
-  const rows = rowsOf(
+test("a member that asks for less lends the rest, and gets it back when it asks for all", async () => {
+  const rows = await rowsOf(
     pool(`${TWO}, { t: 10, demand: a, asks: 60 }, { t: 20, demand: a }`, "untilS: 30"),
   );
   expect(rows[38]?.members["b"]?.share).toBeGreaterThan(1000);
   expect(rows[60]?.members).toEqual({ a: { size: 2, share: 600 }, b: { size: 2, share: 600 } });
 });
 
-test("what no member wants stays where it is: a burst after an idle time finds a share", () => {
-  const rows = rowsOf(
+test("what no member wants stays where it is: a burst after an idle time finds a share", async () => {
+  const rows = await rowsOf(
     pool(`${TWO}, { t: 10, demand: a, asks: 0 }, { t: 10, demand: b, asks: 0 }`, "untilS: 20"),
   );
   expect(rows[40]?.members).toEqual({ a: { size: 2, share: 600 }, b: { size: 2, share: 600 } });

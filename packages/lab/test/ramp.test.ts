@@ -121,27 +121,27 @@ const CASES: readonly Case[] = [
   { mode: SCHEDULED, asks: ". . . . .", deposits: "5 5 5 5 5", granted: "5 5 6 6 7" },
 ];
 
-test.each(CASES)("$mode $asks gives $granted", (each) => {
+test.each(CASES)("$mode $asks gives $granted", async (each) => {
   const expected = each.granted.split(" ").map(Number);
-  const rows = rowsOf(scenarioOf(each));
+  const rows = await rowsOf(scenarioOf(each));
   expect(rows.map(({ granted }) => granted[0])).toEqual(expected);
   for (const { granted } of rows) expect(new Set(granted).size).toBe(1);
 });
 
-test("a call that looks leaves what follows as it would have been", () => {
+test("a call that looks leaves what follows as it would have been", async () => {
   const settings = `kind: ramp\nrateLimit: { max: 110, min: 10, rampUpDuration: 10s, modes: { ${backBy(100)} } }\n`;
   const calls = ["{ t: 1, use: 10 }", "{ t: 2, use: 20 }", "{ t: 5, ask: all }"];
   const looks = ["{ t: 1 }", "{ t: 3 }", "{ t: 4 }", "{ t: 5 }"];
-  const plain = rowsOf(`${settings}calls: [${calls.join()}]`);
-  const looked = rowsOf(
+  const plain = await rowsOf(`${settings}calls: [${calls.join()}]`);
+  const looked = await rowsOf(
     `${settings}calls: [${[looks[0], calls[0], calls[1], looks[1], looks[2], looks[3], calls[2]].join()}]`,
   );
   expect([looked[1], looked[2], looked[6]]).toEqual(plain);
   expect(looked.map(({ ceiling }) => ceiling)).toEqual([10, 10, 20, 30, 20, 10, 10]);
 });
 
-test("a pool that changes size within a second hands out no more than the ceiling", () => {
-  const rows = rowsOf(
+test("a pool that changes size within a second hands out no more than the ceiling", async () => {
+  const rows = await rowsOf(
     `kind: ramp\nrateLimit: { max: 100, min: 100 }\ndivision: floor\ncalls:
   - { t: 0, ask: 60 }
   - { t: 0, members: 2, ask: all }
@@ -158,8 +158,8 @@ test("a pool that changes size within a second hands out no more than the ceilin
   ]);
 });
 
-test("with rotation a pool that changes size within a second still hands out the whole ceiling", () => {
-  const rows = rowsOf(
+test("with rotation a pool that changes size within a second still hands out the whole ceiling", async () => {
+  const rows = await rowsOf(
     `kind: ramp\nrateLimit: { max: 11, min: 11 }\nmembers: 2\ncalls:
   - { t: 1, ask: 3 }
   - { t: 1, members: 1, ask: all }
@@ -169,24 +169,28 @@ test("with rotation a pool that changes size within a second still hands out the
   expect(rows.map(({ granted }) => granted)).toEqual([[3, 3], [5], [3], [2, 2, 2, 2]]);
 });
 
-test("a new size at the start of a second does not change how the last second is judged", () => {
+test("a new size at the start of a second does not change how the last second is judged", async () => {
   const ceilings = [
     // 8 of 10 were used; among three there would have been no share of the other 2.
     "{ t: 0, ask: 4 }, { t: 1, members: 3, ask: all }",
     // All that was in a share was used; one alone would also have had the eleventh.
     "{ t: 0, ask: all }, { t: 1, ask: all }, { t: 2, members: 1, ask: all }",
-  ].map((calls) => {
+  ].map(async (calls) => {
     const rateLimit = `{ max: 20, min: 10, rampUpDuration: 10s, modes: { ${usedBy(100)} } }`;
-    return rowsOf(
-      `kind: ramp\nrateLimit: ${rateLimit}\nmembers: 2\ndivision: floor\ncalls: [${calls}]`,
+    return (
+      await rowsOf(
+        `kind: ramp\nrateLimit: ${rateLimit}\nmembers: 2\ndivision: floor\ncalls: [${calls}]`,
+      )
     ).at(-1)?.ceiling;
   });
-  expect(ceilings).toEqual([10, 12]);
+  expect(await Promise.all(ceilings)).toEqual([10, 12]);
 });
 
-test("rotation hands out the whole ceiling, and the rest to each member in turn", () => {
+test("rotation hands out the whole ceiling, and the rest to each member in turn", async () => {
   const calls = Array.from({ length: 6 }, (_, t) => `{ t: ${t}, ask: all }`).join();
-  const rows = rowsOf(`kind: ramp\nrateLimit: { max: 2, min: 2 }\nmembers: 3\ncalls: [${calls}]`);
+  const rows = await rowsOf(
+    `kind: ramp\nrateLimit: { max: 2, min: 2 }\nmembers: 3\ncalls: [${calls}]`,
+  );
   for (const { granted } of rows) expect(granted.reduce((a, b) => a + b)).toBe(2);
   const totals = [0, 1, 2].map((rank) =>
     rows.reduce((sum, { granted }) => sum + (granted[rank] ?? 0), 0),
@@ -194,8 +198,8 @@ test("rotation hands out the whole ceiling, and the rest to each member in turn"
   expect(totals).toEqual([4, 4, 4]);
 });
 
-test("a deposit beyond the grant mints nothing", () => {
-  const rows = rowsOf(
+test("a deposit beyond the grant mints nothing", async () => {
+  const rows = await rowsOf(
     "kind: ramp\nrateLimit: { max: 10, min: 10 }\ncalls: [{ t: 0, ask: 5, deposit: 500 }, { t: 0, ask: all }]",
   );
   expect(rows.map(({ granted, used }) => [granted, used])).toEqual([
@@ -204,14 +208,15 @@ test("a deposit beyond the grant mints nothing", () => {
   ]);
 });
 
-test("scheduled mode counts from the second it was made in, resumed or not", () => {
+test("scheduled mode counts from the second it was made in, resumed or not", async () => {
   const settings = ["", "constructedAt: 5", "resumeFrom: 14", "resumeFrom: 99"];
-  const ceilings = settings.map((setting) => {
+  const ceilings = settings.map(async (setting) => {
     const rateLimit = `{ max: 20, min: 10, rampUpDuration: 10s, modes: { ${SCHEDULED} } }`;
     const calls = "[{ t: 5, ask: all }]";
-    return rowsOf(`kind: ramp\nrateLimit: ${rateLimit}\n${setting}\ncalls: ${calls}`)[0]?.ceiling;
+    return (await rowsOf(`kind: ramp\nrateLimit: ${rateLimit}\n${setting}\ncalls: ${calls}`))[0]
+      ?.ceiling;
   });
-  expect(ceilings).toEqual([15, 10, 19, 20]);
+  expect(await Promise.all(ceilings)).toEqual([15, 10, 19, 20]);
 });
 
 interface RampRow {
@@ -220,8 +225,8 @@ interface RampRow {
   readonly used: number;
 }
 
-function rowsOf(text: string): RampRow[] {
-  return simulate(loadScenario(text, "case.yaml")).result.rows as RampRow[];
+async function rowsOf(text: string): Promise<RampRow[]> {
+  return (await simulate(loadScenario(text, "case.yaml"))).result.rows as RampRow[];
 }
 
 function scenarioOf({

@@ -11,23 +11,26 @@ const DOCUMENTED = [
   { name: /^tchannel-(steady|flappy)-/, rows: 94 },
 ];
 
-test.each(files)("%s comes out as it says", (file) => {
+test.each(files)("%s comes out as it says", async (file) => {
   const text = readFileSync(new URL(file, folder), "utf8");
-  const { result } = simulate(loadScenario(text, file));
+  const { result } = await simulate(loadScenario(text, file));
   expect(result.missed).toEqual([]);
 });
 
-test.each(DOCUMENTED)("every row of the documents' tables is expected: $rows", ({ name, rows }) => {
-  let count = 0;
-  for (const file of files.filter((each) => name.test(each))) {
-    const text = readFileSync(new URL(file, folder), "utf8");
-    const { expect: expected, run } = loadScenario(text, file);
-    const paths = Object.keys(expected).filter((path) => path.startsWith("rows"));
-    expect(paths.length).toBe(run().rows.length);
-    count += paths.length;
-  }
-  expect(count).toBe(rows);
-});
+test.each(DOCUMENTED)(
+  "every row of the documents' tables is expected: $rows",
+  async ({ name, rows }) => {
+    let count = 0;
+    for (const file of files.filter((each) => name.test(each))) {
+      const text = readFileSync(new URL(file, folder), "utf8");
+      const { expect: expected, run } = loadScenario(text, file);
+      const paths = Object.keys(expected).filter((path) => path.startsWith("rows"));
+      expect(paths.length).toBe((await run()).rows.length);
+      count += paths.length;
+    }
+    expect(count).toBe(rows);
+  },
+);
 
 /** Kinds that draw random numbers, and one that does not. */
 const REPEATED = [
@@ -37,17 +40,17 @@ const REPEATED = [
   "numaflow-go-back-n.yaml",
 ];
 
-function printed(text: string): string[] {
-  const run = simulate(loadScenario(text, "a.yaml"));
+async function printed(text: string): Promise<string[]> {
+  const run = await simulate(loadScenario(text, "a.yaml"));
   return [JSON.stringify(run.result), [...reportLines(run)].join("\n"), run.svg()];
 }
 
-test.each(REPEATED)("%s gives the same bytes each time, as table, JSON and chart", (file) => {
+test.each(REPEATED)("%s gives the same bytes each time, as table, JSON and chart", async (file) => {
   const text = readFileSync(new URL(file, folder), "utf8");
-  expect(printed(text)).toEqual(printed(text));
+  expect(await printed(text)).toEqual(await printed(text));
 });
 
-test.each(REPEATED.slice(0, 3))("%s gives other bytes with another seed", (file) => {
+test.each(REPEATED.slice(0, 3))("%s gives other bytes with another seed", async (file) => {
   const text = readFileSync(new URL(file, folder), "utf8").replace(/^seed: .*\n/m, "");
-  expect(printed(`${text}\nseed: 5\n`)).not.toEqual(printed(`${text}\nseed: 6\n`));
+  expect(await printed(`${text}\nseed: 5\n`)).not.toEqual(await printed(`${text}\nseed: 6\n`));
 });

@@ -27,6 +27,15 @@ export type {
   UnknownCommand,
 } from "./wire/command.ts";
 
+// PIP-385: telling a producer to pause.
+export {
+  THROTTLE_NUMBERS,
+  ThrottleCodec,
+  THROTTLING_REASON,
+  throttlingReasonOf,
+} from "./wire/throttle.ts";
+export type { ThrottleCommand, ThrottleNumbers, ThrottlingReason } from "./wire/throttle.ts";
+
 // Entries: metadata, payload and checksum; batches of messages in one entry.
 export {
   decodeBrokerEntryMetadata,
@@ -79,3 +88,7 @@ export { ProtocolError } from "./wire/protocol-error.ts";
 // Topic names.
 export { formatTopicName, parseTopicName, partitionTopicName } from "./topic-name.ts";
 export type { TopicName } from "./topic-name.ts";
+
+// Service URLs: the addresses of a cluster.
+export { parseServiceUrl } from "./service-url.ts";
+export type { ServiceAddress, ServiceUrl } from "./service-url.ts";

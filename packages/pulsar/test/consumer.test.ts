@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Message } from "../src/client/consumer/message.ts";
-import { UnreadableMessageError } from "../src/client/consumer/unreadable-message-error.ts";
+import type { Message } from "../src/client/consumer/receive/message.ts";
+import { UnreadableMessageError } from "../src/client/consumer/receive/unreadable-message-error.ts";
 import { MessageId } from "../src/client/message/message-id.ts";
 import type { Command, CommandOf } from "../src/wire/command.ts";
 import { SERVER_ERROR } from "../src/wire/constants.ts";

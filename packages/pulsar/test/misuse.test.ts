@@ -60,6 +60,12 @@ const connecting: [args: readonly unknown[], expected: string][] = [
   [[URL, { connectTimeoutMs: 0 }], "connectTimeoutMs is 0; it must be a number from 1"],
   [[URL, { connectTimeoutMs: "5s" }], 'connectTimeoutMs is "5s"; it must be a number'],
   [[URL, { keepAliveMs: -1 }], "keepAliveMs is -1"],
+  [[URL, { throttle: 1001 }], "throttle must be an object, and is 1001; write { throttle: false }"],
+  [[URL, { throttle: null }], "throttle must be an object, and is null"],
+  [[URL, { throttle: { flag: 1 } }], 'throttle numbers has no option "flag"'],
+  [[URL, { throttle: { featureFlag: 6 } }], "featureFlag is 6; it must be a whole number from 100"],
+  [[URL, { throttle: { throttleProducer: 1002 } }], "give each a number of its own"],
+  [[URL, { throttle: { throttleProducer: "1" } }], 'throttleProducer is "1"; it must be a whole'],
   [[URL, { onEvent: "log" }], "onEvent is of type string; use a function"],
   [[URL, { dependencies: { clock: 1 } }], 'dependencies has no option "clock"'],
   [

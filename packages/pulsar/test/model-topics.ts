@@ -4,7 +4,7 @@ import { ACK_TYPE, INITIAL_POSITION, SERVER_ERROR, SUB_TYPE } from "../src/wire/
 import type { MessageIdData } from "../src/wire/definition/message-id.ts";
 import type { MessageMetadata } from "../src/wire/definition/metadata.ts";
 import { encodeEntry } from "../src/wire/entry.ts";
-import { UnackedSet } from "../src/client/consumer/unacked-set.ts";
+import { UnackedSet } from "../src/client/consumer/acknowledge/unacked-set.ts";
 import type { PeerSession, Script } from "./scripted-broker.ts";
 
 interface StoredEntry {

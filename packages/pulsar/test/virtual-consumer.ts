@@ -2,7 +2,7 @@ import type { VirtualTimer } from "@sluice/core/testing";
 import type { Client } from "../src/client/api/client.ts";
 import type { ConsumerOptions } from "../src/client/consumer/consumer-options.ts";
 import type { Consumer } from "../src/client/consumer/consumer.ts";
-import type { Message } from "../src/client/consumer/message.ts";
+import type { Message } from "../src/client/consumer/receive/message.ts";
 import type { ClientEvent } from "../src/client/event/client-event.ts";
 import type { Command, CommandBodies, CommandKind } from "../src/wire/command.ts";
 import { ModelTopics } from "./model-topics.ts";

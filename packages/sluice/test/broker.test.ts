@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -89,6 +89,32 @@ test("inspect shows segments and cursors of a broker that runs, and fails on dam
     expect.stringMatching(/^damage: .* is damaged/m),
   ]);
   expect(run("inspect", join(folder, "nowhere"))).toMatchObject({ status: 1, stdout: "" });
+});
+
+test("damaged bytes are said on stderr with their file", async () => {
+  const data = join(folder, "harmed");
+  const first = await start("--data", data, "--json");
+  {
+    const { urls } = JSON.parse(first.firstLine) as { readonly urls: readonly [string] };
+    await using client = await connect(urls[0]);
+    await client.subscribe({ topic: "t", subscription: "s" });
+    const producer = await client.createProducer({ topic: "t" });
+    for (let sent = 0; sent < 3; sent++) await producer.send({ data: Buffer.alloc(1_000, "x") });
+  }
+  first.child.kill("SIGTERM");
+  await once(first.child, "close");
+  const [topic = ""] = readdirSync(join(data, "topics"));
+  const name = readdirSync(join(data, "topics", topic)).find((file) => file.endsWith(".log")) ?? "";
+  const file = join(data, "topics", topic, name);
+  const bytes = readFileSync(file);
+  bytes[600] = (bytes[600] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  const { child, firstLine } = await start("--data", data, "--json");
+  const said = once(child.stderr ?? child, "data");
+  const { urls } = JSON.parse(firstLine) as { readonly urls: readonly [string] };
+  await using client = await connect(urls[0]);
+  await client.subscribe({ topic: "t", subscription: "s" });
+  expect(String(await said)).toMatch(new RegExp(`stored bytes of .*/t are damaged: .*${name}`));
 });
 
 test("administration is served beside it", async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,6 +40,30 @@ describe("sluice simulate", () => {
     const file = join(folder, "chart.svg");
     expect(sluice("simulate", goBackN, "--svg", file).status).toBe(0);
     expect(readFileSync(file, "utf8")).toMatch(/^<svg .*<\/svg>\s*$/s);
+  });
+
+  test("runs all scenarios of a folder with a line for each, and exits with 1 if one misses", () => {
+    const scenarios = join(folder, "scenarios");
+    mkdirSync(scenarios);
+    const right = "kind: bucket\nbucket: { rate: 3 }\nsteps: [{ op: tokens }]";
+    writeFileSync(join(scenarios, "a.yaml"), `title: A\n${right}`);
+    expect(sluice("simulate", scenarios)).toMatchObject({
+      status: 0,
+      stdout: "a.yaml  as expected  A\n1 scenarios: all as their files expect\n",
+    });
+    writeFileSync(join(scenarios, "b.yaml"), `title: B\n${right}\nexpect: { rows: 1 }`);
+    const { status, stdout } = sluice("simulate", scenarios, "--json");
+    expect(status).toBe(1);
+    expect(
+      stdout
+        .split("\n")
+        .slice(0, 2)
+        .map((line) => JSON.parse(line) as unknown),
+    ).toMatchObject([
+      { title: "A", rows: 1, missed: [] },
+      { title: "B", missed: [{}] },
+    ]);
+    expect(sluice("simulate", scenarios, "--svg", "x.svg").status).toBe(2);
   });
 
   test("reads standard input", () => {
@@ -86,7 +110,11 @@ describe("wrong usage exits with 2 and one clear line, without a stack trace", (
       () => ["simulate", "nowhere.yaml"],
       /nowhere\.yaml cannot be read: there is no such file/,
     ],
-    ["a folder", () => ["simulate", folder], /cannot be read: it is a folder/],
+    [
+      "a folder without scenarios",
+      () => ["simulate", mkdtempSync(join(folder, "empty-"))],
+      /has no scenario; expected files \*\.yaml/,
+    ],
     ["no file", () => ["simulate"], /missing required argument 'file'/],
     ["two files", () => ["simulate", "a", "b"], /too many arguments/],
     ["an unknown option", () => ["simulate", goBackN, "--frob"], /unknown option '--frob'/],

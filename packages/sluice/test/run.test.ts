@@ -1,13 +1,14 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { startBroker } from "@sluice/gateway";
 import { connect } from "@sluice/pulsar";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 
 const bin = fileURLToPath(new URL("../bin/sluice.js", import.meta.url));
 let folder = "";
@@ -61,6 +62,100 @@ test("a flow file runs a gateway and its administration until SIGTERM, and exits
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
+test.each([
+  ["the URL", (url: string) => url],
+  [
+    "the map",
+    (url: string) => `{ url: "${url}", lookup: own-address, allow: { addresses: [127.0.0.1] } }`,
+  ],
+])("with %s of a cluster it runs a gateway in front of it, with limits", async (_, upstreamOf) => {
+  const cluster = await startBroker({ listen: "pulsar://127.0.0.1:0", data: "memory" });
+  onTestFinished(() => cluster.close());
+  const { child, firstLine } = await start(`
+admin: { listen: 127.0.0.1:0 }
+gateway:
+  listen: pulsar://127.0.0.1:0
+  upstream: ${upstreamOf(cluster.url)}
+  data: memory
+  limits: { topics: { orders: { messages: 1000/s } } }
+`);
+  const { gateway, admin } = JSON.parse(firstLine) as Ready;
+  {
+    await using client = await connect(gateway);
+    const producer = await client.createProducer({ topic: "orders" });
+    await producer.send({ data: Buffer.from("x") });
+  }
+  expect(cluster.stats().topics[0]?.in.messages).toBe(1);
+  const state = (await (await fetch(`${admin}/api/state`)).json()) as object;
+  expect(state).toMatchObject({ gateway: { upstream: cluster.url }, waiting: [] });
+  const headers = { "content-type": "application/json" };
+  const body = '{"messages": "5/s"}';
+  const set = await fetch(`${admin}/api/limits/topic/orders`, { method: "PUT", headers, body });
+  expect(await set.json()).toMatchObject({ from: { messages: 1_000 }, to: { messages: 5 } });
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
+test.each([
+  ["the embedded broker", "embedded"],
+  ["a gateway in front of a cluster", "pulsar://127.0.0.1:1"],
+])(
+  "%s has a limit that was set after SIGKILL too, and names its file if it is damaged",
+  async (_, upstream) => {
+    const text = `
+admin: { listen: 127.0.0.1:0 }
+gateway:
+  listen: pulsar://127.0.0.1:0
+  upstream: ${upstream}
+  data: ./kept-${upstream.length}
+`;
+    const path = "/api/limits/topic/orders";
+    const before = await start(text);
+    await fetch((JSON.parse(before.firstLine) as Ready).admin + path, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: '{"messages": "5/s"}',
+    });
+    before.child.kill("SIGKILL");
+    await once(before.child, "exit");
+    const after = await start(text);
+    const answer = await fetch((JSON.parse(after.firstLine) as Ready).admin + path);
+    expect(await answer.json()).toMatchObject({ messages: 5, source: "policy" });
+    after.child.kill("SIGTERM");
+    await once(after.child, "exit");
+    const documents = join(folder, `kept-${upstream.length}`, "documents");
+    const [file = ""] = readdirSync(documents).map((name) => join(documents, name));
+    writeFileSync(file, "not what was stored");
+    const { status, stderr } = sluice("run", write("flow.yaml", text));
+    expect(stderr).toContain(file);
+    expect(stderr).toMatch(/move it away/);
+    expect(status).toBe(1);
+  },
+);
+
+test("without ioredis, a shared limit ends the start with 1 and says what to install", () => {
+  const resolve = `export async function resolve(name, context, next) {
+  if (name === "ioredis") throw new Error("Cannot find package 'ioredis'");
+  return next(name, context);
+}`;
+  const url = `data:text/javascript,${encodeURIComponent(resolve)}`;
+  const hooks = `import { register } from "node:module"; register(${JSON.stringify(url)});`;
+  const text = `
+store: { redis: { url: redis://127.0.0.1:1 } }
+gateway:
+  listen: pulsar://127.0.0.1:0
+  data: memory
+  limits: { groups: { a: { topics: [a], messages: 5/s, shared: true } } }
+`;
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["--import", write("hooks.mjs", hooks), bin, "run", write("flow.yaml", text)],
+    { encoding: "utf8" },
+  );
+  expect(stderr).toContain("store.redis needs the package ioredis; run: npm install ioredis\n");
+  expect(status).toBe(1);
+});
+
 test("events are lines of JSON on standard error", async () => {
   const { child, firstLine } = await start(FLOW.replace("./data", "memory"));
   const { gateway } = JSON.parse(firstLine) as Ready;
@@ -83,7 +178,7 @@ test("check says that a file is right, and reports every mistake of one that is 
   const { status, stderr } = sluice("check", write("wrong.yaml", "store: disk\ngatewey: {}\n"));
   expect(status).toBe(2);
   expect(stderr.split("\n")).toEqual([
-    expect.stringMatching(/wrong\.yaml:1: store is "disk"; expected memory/),
+    expect.stringMatching(/wrong\.yaml:1: store is neither memory nor a map; expected memory or/),
     expect.stringMatching(/wrong\.yaml:1: gateway is missing/),
     expect.stringMatching(/wrong\.yaml:2: gatewey is not known here; did you mean gateway/),
     "",

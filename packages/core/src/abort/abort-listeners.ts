@@ -1,4 +1,6 @@
-/** Told that a signal was aborted. Must not throw. */
+import { throwLater } from "../throw-later.ts";
+
+/** Told that a signal was aborted. What it throws becomes an unhandled rejection; the others are told. */
 export interface AbortListener {
   handleEvent(): void;
 }
@@ -38,7 +40,11 @@ class ListenerGroup {
   handleEvent(): void {
     for (const listener of this.listeners) {
       this.listeners.delete(listener);
-      listener.handleEvent();
+      try {
+        listener.handleEvent();
+      } catch (error) {
+        void throwLater(error);
+      }
     }
     this.detach();
   }

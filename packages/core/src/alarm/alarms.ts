@@ -1,8 +1,9 @@
+import { throwLater } from "../throw-later.ts";
 import type { Timer } from "../time.ts";
 import { AlarmHeap } from "./alarm-heap.ts";
 import type { Alarm } from "./alarm-heap.ts";
 
-/** Somebody to wake. Must not throw. */
+/** A waiter for an instant. What `ring` throws becomes an unhandled rejection; the other alarms ring on. */
 export interface Sleeper extends Alarm {
   ring(nowMs: number): void;
 }
@@ -71,7 +72,11 @@ export class Alarms {
         return;
       }
       this.#heap.remove(first);
-      first.ring(nowMs);
+      try {
+        first.ring(nowMs);
+      } catch (error) {
+        void throwLater(error);
+      }
     }
   }
 }

@@ -53,7 +53,7 @@ export class Balance {
     return true;
   }
 
-  /** Undoes a `take` at the same instant. */
+  /** Adds tokens, also above the capacity; the next refill takes away what is above it. */
   putBack(count: number): void {
     this.#tokens += count;
   }

@@ -99,6 +99,16 @@ export class TokenBucket {
   }
 
   /**
+   * Gives back tokens that were taken and not used; the caller never gives back more than it took.
+   * They may lift the balance above the capacity; what is above it is gone with the next refill.
+   */
+  deposit(count: number, nowMs: number = this.#clock.now()): void {
+    requireCount("count of TokenBucket.deposit", count);
+    this.#balance.refresh(nowMs);
+    this.#balance.putBack(count);
+  }
+
+  /**
    * Milliseconds to pause after `chargeAndCheck` answered false: until the debt is paid and
    * `targetTokens` are there, so that work does not resume for a single token. 0 if they are there.
    */

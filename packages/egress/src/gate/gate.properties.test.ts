@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Verdict } from "../outcome/verdict.ts";
 import { createGate } from "./gate.ts";
-import type { GateOptions } from "./options.ts";
+import type { GateOptions } from "./options/gate-options.ts";
 
 interface Plan {
   readonly comesAtMs: number;

@@ -2,13 +2,13 @@ import { getEventListeners } from "node:events";
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { describe, expect, test } from "vitest";
-import type { CallOptions } from "./call-options.ts";
-import type { GateEvent } from "./event.ts";
-import type { RateQueue } from "./rate-source.ts";
+import type { CallOptions } from "./options/call-options.ts";
+import type { GateEvent } from "./event/event.ts";
+import type { RateQueue } from "./rate/rate-source.ts";
 import { createGate } from "./gate.ts";
 import type { Gate } from "./gate.ts";
-import type { GateOptions } from "./options.ts";
-import { ClosedError, DeadlineError, ThrottledError } from "./throttled-error.ts";
+import type { GateOptions } from "./options/gate-options.ts";
+import { ClosedError, DeadlineError, ThrottledError } from "./error/throttled-error.ts";
 
 function setUp(options: GateOptions = {}) {
   const timer = new VirtualTimer();
@@ -80,7 +80,7 @@ describe("run", () => {
     expect(gate.inFlight).toBe(0);
   });
 
-  test("starts in the same step when there is room, else in the order of arrival", async () => {
+  test("starts in the same step when there is room, else in the order of handler", async () => {
     const { gate, timer } = setUp({ concurrency: 1 });
     const started: string[] = [];
     const first = pending();
@@ -321,10 +321,11 @@ describe("a rate", () => {
     const { gate, timer } = setUp({ rate: "1/10s" });
     await gate.run(() => 1);
     await timer.advance(9000);
-    expect(gate.why()).toMatchObject({ reason: "rate", leftMs: 1000 });
+    // Of the second token 50 ms were saved up at the start.
+    expect(gate.why()).toMatchObject({ reason: "rate", rate: "rate", leftMs: 950 });
     const served = watch(gate.run(() => timer.now(), { deadlineMs: 5000 }));
     await timer.advance(5000);
-    expect(served.value).toBe(10_000);
+    expect(served.value).toBe(9950);
   });
 
   test("is kept to by calls of any weight, up to the slowest rate that can be set", async () => {
@@ -337,7 +338,7 @@ describe("a rate", () => {
   });
 
   test("is not charged by a call that the concurrency limit holds", async () => {
-    const { gate, timer } = setUp({ rate: "2/s", concurrency: 1 });
+    const { gate, timer } = setUp({ rate: { rate: "2/s", burst: 2 }, concurrency: 1 });
     const [first] = fill(gate, 1);
     const second = watch(gate.run(() => "second"));
     await timer.advance(0);
@@ -556,7 +557,7 @@ describe("a pause that the peer asks for", () => {
 
   test("can be ended by hand", async () => {
     const { gate, timer } = setUp();
-    gate.pause(1e9);
+    gate.pause(200_000);
     const call = watch(gate.run(() => "served"));
     gate.resume();
     await timer.advance(0);
@@ -917,4 +918,70 @@ test.each([{}, { deadlineMs: 100 }])(
 
 function fail(): never {
   throw new Error("cannot be kept");
+}
+
+describe("what a program without types may pass", () => {
+  test.each([
+    ["a promise", Promise.resolve({ outcome: "ok" })],
+    ["no outcome", { retriable: "never" }],
+    ["a word", "ok"],
+    ["null", null],
+  ])("classify that answers %s is an error, and its permit comes back", async (_, answered) => {
+    // @ts-expect-error: none of these is a verdict.
+    const gate = createGate({ concurrency: 1, classify: () => answered });
+    await expect(gate.run(() => 1)).rejects.toThrow(/^classify gave .*; use \{ outcome/);
+    expect(gate.inFlight).toBe(0);
+  });
+
+  test("a permit that is ended with an unknown outcome says so, and can still be ended", () => {
+    const gate = createGate({ concurrency: 1 });
+    const { permit } = gate.tryAcquire();
+    // @ts-expect-error: the outcome is missing.
+    expect(() => permit?.end()).toThrow(/the outcome "ok", "busy"/);
+    // @ts-expect-error: there is no such outcome.
+    expect(() => permit?.end("success")).toThrow(/gave "success"/);
+    permit?.end("ok");
+    expect(gate.inFlight).toBe(0);
+  });
+
+  test("run with a promise instead of a function says that the call has begun already", async () => {
+    const gate = createGate({ concurrency: 1, retry: 3 });
+    // @ts-expect-error: a promise is no function.
+    const mistaken = gate.run(Promise.reject(new Error("no route to host")));
+    await expect(mistaken).rejects.toThrow(/given a promise.*use gate\.run\(\(\) => fetch/);
+    // @ts-expect-error: nothing is no function.
+    await expect(gate.run()).rejects.toThrow(/run was given undefined; give it the function/);
+    expect(gate.inFlight).toBe(0);
+  });
+
+  test.each([
+    ["5", 5],
+    ["a promise", Promise.resolve({ cost: { tokens: 1 } })],
+    ["null", null],
+  ])("call options that are %s are an error: no cost is passed over", async (shown, options) => {
+    for (const retry of [undefined, 3]) {
+      const gate = createGate({ rates: { tokens: "1000/s" }, ...(retry && { retry }) });
+      // @ts-expect-error: none of these has options.
+      const mistaken = gate.run(() => 1, options);
+      await expect(mistaken).rejects.toThrow(`the options of a call are ${shown};`);
+    }
+  });
+
+  test("a list of rates, and a concurrency of null, are errors that show what is expected", () => {
+    // @ts-expect-error: rates have names.
+    expect(() => createGate({ rates: ["10/s"] })).toThrow(/rates are a list; use .* requests/);
+    // @ts-expect-error: null is no setting.
+    expect(() => createGate({ concurrency: null })).toThrow(/"adaptive", "none", a number/);
+  });
+});
+
+test("a wrapped method is called on its object, with its arguments and their cost", async () => {
+  const { gate } = setUp({ rates: { tokens: { rate: "1000/s", burst: 10 } } });
+  const counter = { base: 2, add: gate.wrap(add, (more) => ({ cost: { tokens: more } })) };
+  expect(await counter.add(10)).toBe(12);
+  expect(gate.why()).toMatchObject({ rate: "tokens", leftMs: 1 });
+});
+
+function add(this: { readonly base: number }, more: number): number {
+  return this.base + more;
 }

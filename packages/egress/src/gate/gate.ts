@@ -1,21 +1,21 @@
-import type { BusyThrottle, Clock, Permit, Reason, Timer } from "@sluice/core";
-import type { Verdict } from "../outcome/verdict.ts";
+import { ConfigError } from "@sluice/core";
+import type { Reason, Timer } from "@sluice/core";
+import { requireDuration } from "@sluice/core/internal";
 import { Retrier } from "../retry/retry.ts";
-import { NO_OPTIONS, readCall } from "./call-options.ts";
-import type { Call, CallOptions } from "./call-options.ts";
-import { IGNORED, verdictOfError, verdictOfValue } from "./default-verdict.ts";
-import { Entrance } from "./entrance.ts";
-import type { Hold } from "./entrance.ts";
-import type { Arrival } from "./place.ts";
-import type { RefusedAt } from "./event.ts";
-import { GatePermit } from "./gate-permit.ts";
-import { News } from "./news.ts";
-import { Run, signalFor } from "./run.ts";
-import type { RunHooks, RunHost, Work } from "./run.ts";
-import { readGateOptions } from "./options.ts";
-import type { Classify, GateOptions, Settled } from "./options.ts";
-import { ClosedError } from "./throttled-error.ts";
-import type { Refusal, ThrottledError } from "./throttled-error.ts";
+import { Attempts } from "./call/attempts.ts";
+import { NO_OPTIONS, plainCall, readCall } from "./options/call-options.ts";
+import type { Call, CallDefaults, CallOptions } from "./options/call-options.ts";
+import type { RunHooks, Work } from "./call/watched-call.ts";
+import { ClosedError } from "./error/throttled-error.ts";
+import type { ThrottledError } from "./error/throttled-error.ts";
+import type { Refusal } from "./error/refusal.ts";
+import { GateEvents } from "./event/gate-events.ts";
+import { readGateOptions } from "./options/gate-options.ts";
+import type { GateOptions } from "./options/gate-options.ts";
+import type { GatePermit } from "./permit/gate-permit.ts";
+import { AdmissionQueue } from "./queue/admission-queue.ts";
+import type { Hold } from "./queue/admission-queue.ts";
+import { GateAdmission } from "./queue/gate-admission.ts";
 
 /** A permit, or why there is none. */
 export type Admission =
@@ -24,26 +24,25 @@ export type Admission =
       readonly permit?: undefined;
       readonly refused: Reason;
       readonly retryAfterMs: number | undefined;
+      /** The rate that held the call, by its name; undefined if no rate did. */
+      readonly rate?: string | undefined;
     };
 
 /** The value of a call, or why it was not made. */
 export type RunResult<T> =
   | { readonly value: T; readonly refused?: undefined }
-  | { readonly refused: Reason; readonly retryAfterMs: number | undefined };
+  | {
+      readonly refused: Reason;
+      readonly retryAfterMs: number | undefined;
+      readonly rate?: string | undefined;
+    };
 
 /** Why calls wait. */
 export interface WhyWaiting extends Hold {
-  /** How long the first in line has waited; undefined if nobody does. */
+  /** How long the first waiter has waited; undefined if there is none. */
   readonly waitedMs: number | undefined;
 }
 
-const PLAIN_CALL: Call = {
-  weight: 1,
-  priority: 0,
-  deadlineAtMs: undefined,
-  signal: undefined,
-  wait: true,
-};
 const NO_HOOKS: RunHooks<never> = {};
 
 /** Builds a gate for the calls to one peer. */
@@ -52,104 +51,87 @@ export function createGate(options: GateOptions = {}): Gate {
 }
 
 /**
- * One gate for the calls to one peer: a rate, then a busy throttle, then a concurrency limit, with
- * one line before all of them. What the peer says of a pause holds for everybody.
+ * One gate for the calls to one peer: a queue before a pause, rates, a busy throttle and a concurrency
+ * limit. A pause that the peer asks for holds all callers.
  *
- * A caller is answered by its deadline at the latest, whatever the peer does: while it waits with
+ * A caller is answered by its deadline at the latest, whatever the peer does: while the call waits with
  * a `ThrottledError`, while it runs with a `DeadlineError`. A function that goes on after that keeps
  * its permit until it settles; so functions that never settle, and heed no signal, can hold all
- * permits of a limit, but no more, and from then on everybody else is refused by their deadline.
+ * permits of a limit, but no more, and from then on all other callers are refused by their deadlines.
  */
 export class Gate {
   readonly name: string;
   readonly #timer: Timer;
-  readonly #wallClock: Clock;
-  readonly #entrance: Entrance;
-  readonly #busy: BusyThrottle | undefined;
-  readonly #classify: Classify | undefined;
-  /** Undefined if nobody listens: then nothing is made for it. */
-  readonly #news: News | undefined;
-  readonly #isLimited: boolean = true;
-  readonly #isShadow: boolean = false;
-  readonly #hasLine: boolean = true;
-  readonly #host: RunHost;
+  readonly #queue: AdmissionQueue;
+  readonly #admission: GateAdmission;
+  readonly #attempts: Attempts;
   readonly #retrier: Retrier | undefined;
+  /** Undefined if there are no observers: then no event is made. */
+  readonly #events: GateEvents | undefined;
+  readonly #defaults: CallDefaults;
+  readonly #plainCall: Call;
+  readonly #isLimited: boolean = true;
   readonly #unsubscribe: (() => void) | undefined;
-  #abandoned = 0;
   #isClosed = false;
   #usedAtMs = 0;
+  /** Resolves `[Symbol.asyncDispose]` once nothing is in flight. */
+  #onDrained: (() => void) | undefined;
 
   constructor(options: GateOptions = {}) {
     const parts = readGateOptions(options);
-    const { name, timer, random, rate, busy, observers } = parts;
+    const { name, timer, random, rates, observers, retry } = parts;
     this.name = name;
     this.#timer = timer;
-    this.#wallClock = parts.wallClock;
-    this.#busy = busy;
-    this.#classify = options.classify;
-    if (observers.length > 0) this.#news = new News(this, timer, parts);
+    this.#defaults = parts;
+    this.#plainCall = plainCall(parts);
     this.#isLimited = parts.isLimited;
-    this.#isShadow = parts.isShadow;
-    this.#hasLine = parts.maxWaiting > 0;
     this.#usedAtMs = timer.now();
-    this.#entrance = new Entrance(timer, random, {
-      algorithm: parts.algorithm,
-      rate,
-      busy,
-      maxWaiting: parts.maxWaiting,
-      onDecision: (decision) => this.#news?.decided(decision),
-    });
-    this.#host = {
-      name,
-      alarms: this.#entrance.alarms,
-      judge: (settled) => this.#judge(settled),
-      measure: (permit, verdict) => this.#measure(permit, verdict),
-      end: (permit, verdict) => this.#end(permit, verdict),
-      loosen: (permit, afterMs) => {
-        const nowMs = this.#timer.now();
-        permit.dueMs = nowMs + afterMs;
-        this.#entrance.loosen(permit, nowMs);
-      },
-      tighten: (permit) => this.#entrance.tighten(permit),
-      onAbandoned: (change) => {
-        this.#abandoned += change;
-      },
-    };
-    if (options.retry !== undefined) {
-      this.#retrier = new Retrier(options.retry, {
+    const events = observers.length > 0 ? new GateEvents(this, timer, parts) : undefined;
+    const onDecision = events === undefined ? ignore : events.decided.bind(events);
+    const queue = new AdmissionQueue(timer, random, { ...parts, onDecision });
+    const admission = new GateAdmission({ ...parts, queue, events });
+    this.#events = events;
+    this.#queue = queue;
+    this.#admission = admission;
+    const onPermitBack = (): void => this.#onPermitBack();
+    this.#attempts = new Attempts({ ...parts, queue, admission, events, onPermitBack });
+    if (retry !== undefined) {
+      this.#retrier = new Retrier(retry, {
         timer,
         random,
-        alarms: this.#entrance.alarms,
+        deadlines: queue.deadlines,
+        maxWaiting: parts.maxWaiting,
+        maxPauseMs: parts.maxPauseMs,
         pausedForMs: () => this.pausedForMs,
-        onRetry: (attempt, delayMs) => this.#news?.retried(attempt, delayMs),
-        onDenied: (attempt, deniedBy) => this.#news?.retryDenied(attempt, deniedBy),
-        onLeft: (leftBecause) => this.#news?.left(leftBecause),
+        onRetry: (attempt, delayMs) => events?.retried(attempt, delayMs),
+        onDenied: (attempt, deniedBy) => events?.retryDenied(attempt, deniedBy),
+        onLeft: (leftBecause) => events?.left(leftBecause),
       });
     }
-    this.#unsubscribe = rate?.subscribe?.({
-      wake: () => this.#entrance.handOver(this.#timer.now()),
-      isWaiting: () => this.#entrance.isWaitingForRate(this.#timer.now()),
-    });
+    this.#unsubscribe = rates?.subscribe(
+      () => queue.handOver(timer.now()),
+      (rate) => queue.isWaitingFor(rate, timer.now()),
+    );
   }
 
   /** Calls that may be in flight at once; undefined if their number is not limited. */
   get limit(): number | undefined {
-    return this.#isLimited ? this.#entrance.limit : undefined;
+    return this.#isLimited ? this.#queue.limit : undefined;
   }
 
   /** Permits that are out, by weight. */
   get inFlight(): number {
-    return this.#entrance.inFlight;
+    return this.#queue.inFlight;
   }
 
-  /** Calls in line. */
+  /** Calls in the queue. */
   get waiting(): number {
-    return this.#entrance.waiting;
+    return this.#queue.waiting;
   }
 
-  /** Calls in flight whose callers have left, by deadline or by signal. */
+  /** Calls in flight whose callers have left, by deadline, timeout or signal. */
   get abandoned(): number {
-    return this.#abandoned;
+    return this.#attempts.abandoned;
   }
 
   /** Calls that wait to be tried again. */
@@ -162,26 +144,26 @@ export class Gate {
     return this.#retrier;
   }
 
-  /** How long nothing starts because the peer said so; 0 if it did not. */
+  /** How long no call starts because the peer asked for a pause, in ms; 0 if it did not. */
   get pausedForMs(): number {
-    return this.#entrance.pausedForMs(this.#timer.now());
+    return this.#queue.pausedForMs(this.#timer.now());
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** What holds the first in line, or whoever came now; undefined if nothing does. */
+  /** What holds the first waiter, or a call that came now; undefined if nothing does. */
   why(): WhyWaiting | undefined {
     const nowMs = this.#timer.now();
-    const hold = this.#entrance.holdNow(nowMs);
-    return hold && { ...hold, waitedMs: this.#entrance.waitedMs(nowMs) };
+    const hold = this.#queue.holdNow(this.#plainCall, nowMs);
+    return hold && { ...hold, waitedMs: this.#queue.waitedMs(nowMs) };
   }
 
   /**
-   * Calls `work` when it may, and settles as it does. Rejects with a `ThrottledError` if it is
-   * refused or its deadline passes in line, with a `DeadlineError` if that passes while it runs, with
-   * the signal's reason if its caller gives up, and with a `ClosedError` after `close`.
+   * Calls `work` when the gate admits it, and settles as it does. Rejects with a `ThrottledError` if the
+   * call is refused or its deadline passes in the queue, with a `DeadlineError` if that passes while it
+   * runs, with the signal's reason if its caller gives up, and with a `ClosedError` after `close`.
    */
   run<T>(work: Work<T>, options: CallOptions = NO_OPTIONS): Promise<T> {
     if (this.#retrier === undefined) return this.runHooked(work, options, NO_HOOKS);
@@ -191,8 +173,8 @@ export class Gate {
   /** As `run`, but being refused is a result. Everything else rejects as it does there. */
   tryRun<T>(work: Work<T>, options: CallOptions = NO_OPTIONS): Promise<RunResult<T>> {
     let refusal: ThrottledError | undefined;
-    const onRefused = (refused: ThrottledError): void => {
-      refusal = refused;
+    const onRefused = (error: ThrottledError): void => {
+      refusal = error;
     };
     const run: Promise<T> =
       this.#retrier === undefined
@@ -206,33 +188,42 @@ export class Gate {
       (error: unknown) => {
         // A refused retry gives back what there was before it.
         if (refusal === undefined || error !== refusal) throw error;
-        return { refused: refusal.reason, retryAfterMs: refusal.retryAfterMs };
+        return refused(refusal);
       },
     );
   }
 
-  /** One attempt, for what is built on a gate; `run` for everybody else. */
+  /**
+   * The same function behind the gate: each call of it is a `run`. The call options may depend on the
+   * arguments. A method is called on the object that it is called on after wrapping.
+   *
+   * @example
+   * const complete = gate.wrap(askModel, (prompt) => ({ cost: { tokens: prompt.length } }));
+   */
+  wrap<This, A extends readonly unknown[], T>(
+    work: (this: This, ...args: A) => T | PromiseLike<T>,
+    options: CallOptions | ((...args: A) => CallOptions) = NO_OPTIONS,
+  ): (this: This, ...args: A) => Promise<T> {
+    if (typeof work !== "function")
+      throw new ConfigError(`wrap was given ${String(work)}; give it the function to call`);
+    const run = this.run.bind(this);
+    return async function wrapped(this: This, ...args: A) {
+      const callOptions = typeof options === "function" ? options(...args) : options;
+      return run(() => work.call(this, ...args), callOptions);
+    };
+  }
+
+  /** One attempt, for what is built on a gate; `run` for all other callers. */
   runHooked<T>(work: Work<T>, options: CallOptions, hooks: RunHooks<T>): Promise<T> {
     const nowMs = this.#timer.now();
-    let call = PLAIN_CALL;
+    let call: Call;
     try {
-      if (options !== NO_OPTIONS) call = readCall(options, nowMs);
-      this.#requireOpen(call);
+      requireWork(work);
+      call = this.#read(options, nowMs);
     } catch (error) {
       return Promise.reject(error);
     }
-    // Else nobody is there for the answer, as after a retry that woke too late.
-    const hasTime =
-      this.#isShadow || !(call.deadlineAtMs !== undefined && call.deadlineAtMs <= nowMs);
-    const permit = hasTime ? this.#enter(call, nowMs) : undefined;
-    if (permit !== undefined && call.deadlineAtMs === undefined && call.signal === undefined)
-      return this.#begin(permit, work, hooks);
-    return new Promise((resolve, reject) => {
-      const run = new Run(this.#host, { work, call, hooks }, { resolve, reject });
-      if (permit !== undefined) run.onPermit(permit);
-      else if (hasTime) this.#waitFor(call, nowMs, run);
-      else run.onRefused(this.#refuse(call, nowMs, "deadline"));
-    });
+    return this.#attempts.run({ work, call, hooks }, nowMs);
   }
 
   /**
@@ -242,16 +233,15 @@ export class Gate {
   acquire(options: CallOptions = NO_OPTIONS): Promise<Admission> {
     return new Promise((resolve, reject) => {
       const nowMs = this.#timer.now();
-      const call = readCall(options, nowMs);
-      this.#requireOpen(call);
-      const permit = this.#enter(call, nowMs);
+      const call = this.#read(options, nowMs);
+      const permit = this.#admission.enter(call, nowMs);
       if (permit !== undefined) {
-        resolve({ permit: new GatePermit(this.#host, permit) });
+        resolve({ permit: this.#attempts.gatePermit(permit, call) });
         return;
       }
-      this.#waitFor(call, nowMs, {
-        onPermit: (late) => resolve({ permit: new GatePermit(this.#host, late) }),
-        onRefused: ({ reason, retryAfterMs }) => resolve({ refused: reason, retryAfterMs }),
+      this.#admission.waitFor(call, nowMs, {
+        onPermit: (late) => resolve({ permit: this.#attempts.gatePermit(late, call) }),
+        onRefused: (refusal) => resolve(refused(refusal)),
         onGivenUp: reject,
       });
     });
@@ -260,204 +250,101 @@ export class Gate {
   /** As `acquire` with `wait: false`, and at once. */
   tryAcquire(options: CallOptions = NO_OPTIONS): Admission {
     const nowMs = this.#timer.now();
-    const call = { ...readCall(options, nowMs), wait: false };
-    this.#requireOpen(call);
-    const permit = this.#enter(call, nowMs);
-    if (permit !== undefined) return { permit: new GatePermit(this.#host, permit) };
-    const { reason, retryAfterMs } = this.#refuse(call, nowMs, "door");
-    return { refused: reason, retryAfterMs };
-  }
-
-  /** Lets nothing start for `pauseMs`, or up to a tenth longer: for words that only you can read. */
-  pause(pauseMs: number): void {
-    this.#pause(pauseMs, this.#timer.now());
-  }
-
-  /** Ends a pause before its time. */
-  resume(): void {
-    const nowMs = this.#timer.now();
-    if (this.#entrance.endPause(nowMs)) this.#news?.resumed(nowMs);
-    this.#entrance.handOver(nowMs);
+    const call = { ...this.#read(options, nowMs), wait: false };
+    const permit = this.#admission.enter(call, nowMs);
+    if (permit !== undefined) return { permit: this.#attempts.gatePermit(permit, call) };
+    return refused(this.#admission.refuse(call, nowMs, "door"));
   }
 
   /**
-   * Nothing starts any more: who waits is answered with a `ClosedError`, and so is who comes. What
-   * runs goes on, and its deadlines with it; nothing else is left behind.
+   * No call starts for `pauseMs`, or up to a tenth longer: for hints that only you can read. With `rate`
+   * only calls that cost something at that rate are paused.
+   */
+  pause(pauseMs: number, { rate }: { readonly rate?: string } = {}): void {
+    requireDuration("pauseMs", pauseMs);
+    this.#attempts.pause(pauseMs, this.#timer.now(), this.#requireRate(rate));
+  }
+
+  /** Ends all pauses before their time, or that of one rate. */
+  resume({ rate }: { readonly rate?: string } = {}): void {
+    const nowMs = this.#timer.now();
+    if (this.#queue.endPause(nowMs, this.#requireRate(rate))) this.#events?.resumed(nowMs);
+    this.#queue.handOver(nowMs);
+  }
+
+  /**
+   * No call starts any more: calls that wait, and calls that come, are answered with a `ClosedError`.
+   * Running calls go on, and their deadlines with them; nothing else is left behind.
    */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#unsubscribe?.();
     this.#retrier?.close();
-    this.#entrance.close(new ClosedError(this.name));
+    this.#queue.close(new ClosedError(this.name));
   }
 
-  /** How long nothing has been asked of it, if forgetting it changes nothing; else undefined. */
+  /** Closes the gate, and waits until all permits are back. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    if (this.inFlight === 0) return;
+    await new Promise<void>((resolve) => {
+      const before = this.#onDrained;
+      this.#onDrained = () => {
+        before?.();
+        resolve();
+      };
+    });
+  }
+
+  /** How long no call has come, if forgetting the gate changes nothing; else undefined. */
   idleMs(nowMs: number = this.#timer.now()): number | undefined {
-    if (this.parked > 0 || !this.#entrance.isIdle(nowMs)) return undefined;
+    if (this.parked > 0 || !this.#queue.isIdle(nowMs)) return undefined;
     return nowMs - this.#usedAtMs;
   }
 
-  #requireOpen({ signal }: Call): void {
+  /** Reads a call that comes now, unless the gate is closed or its caller has given it up. */
+  #read(options: CallOptions, nowMs: number): Call {
+    const call =
+      options === NO_OPTIONS ? this.#plainCall : readCall(options, nowMs, this.#defaults);
     if (this.#isClosed) throw new ClosedError(this.name);
-    signal?.throwIfAborted();
-  }
-
-  #enter(call: Call, nowMs: number): Permit | undefined {
+    call.signal?.throwIfAborted();
     this.#usedAtMs = nowMs;
-    const permit = this.#entrance.tryEnter(call, nowMs);
-    if (permit !== undefined) {
-      this.#news?.admitted(permit, 0);
-      return permit;
-    }
-    if (!this.#isShadow) return undefined;
-    this.#tellShadow(call, nowMs);
-    const forced = this.#entrance.forceEnter(call, nowMs);
-    this.#news?.admitted(forced, 0);
-    return forced;
+    return call;
   }
 
-  /**
-   * Tells what would have become of a call. How long the line would have been is not known, since
-   * everybody has gone ahead: only one with no places at all is found full.
-   */
-  #tellShadow(call: Call, nowMs: number): void {
-    const news = this.#news;
-    if (news === undefined) return;
-    const hold = this.#entrance.holdOf(call, nowMs);
-    if (!call.wait) this.#refuse(call, nowMs, "door");
-    else if (isInVain(call, hold, nowMs)) this.#refuse(call, nowMs, "in-vain");
-    else if (!this.#hasLine) this.#refuse(call, nowMs, "full");
-    else news.held(hold.reason, nowMs);
+  #requireRate(rate: string | undefined): string | undefined {
+    const names = this.#defaults.rates?.names ?? [];
+    if (rate === undefined || names.includes(rate)) return rate;
+    const known = names.length === 0 ? "none: set rates" : names.join(", ");
+    throw new ConfigError(`rate is "${rate}"; the gate has ${known}`);
   }
 
-  #waitFor(call: Call, nowMs: number, arrival: Arrival): void {
-    if (!call.wait) {
-      arrival.onRefused(this.#refuse(call, nowMs, "door"), "door");
-      return;
-    }
-    const news = this.#news;
-    if (call.deadlineAtMs === undefined && news === undefined) {
-      this.#entrance.wait(call, nowMs, arrival);
-      return;
-    }
-    const hold = this.#entrance.holdOf(call, nowMs);
-    if (isInVain(call, hold, nowMs)) {
-      arrival.onRefused(this.#refuse(call, nowMs, "in-vain"), "in-vain");
-      return;
-    }
-    const hasPlace = this.#entrance.wait(call, nowMs, news?.about(arrival) ?? arrival);
-    if (hasPlace) news?.held(hold.reason, nowMs);
-  }
-
-  #refuse(call: Call, nowMs: number, refusedAt: RefusedAt): Refusal {
-    // A shadow gate lets the call start all the same.
-    const refusal = this.#isShadow
-      ? this.#entrance.refusalOf(call, nowMs)
-      : this.#entrance.refusalFor(call, nowMs);
-    this.#news?.refused(refusal, refusedAt);
-    return refusal;
-  }
-
-  /** The short way, for most calls: nothing to watch over, so nothing is made for it. */
-  #begin<T>(permit: Permit, work: Work<T>, hooks: RunHooks<T>): Promise<T> {
-    let result: T | PromiseLike<T>;
-    try {
-      result = work(signalFor(work));
-    } catch (error) {
-      return Promise.reject(this.#onError(permit, error, hooks));
-    }
-    return Promise.resolve(result).then(
-      (value) => {
-        this.#onValue(permit, value, hooks);
-        return value;
-      },
-      (error: unknown) => {
-        throw this.#onError(permit, error, hooks);
-      },
-    );
-  }
-
-  #onValue<T>(permit: Permit, value: T, hooks: RunHooks<T>): void {
-    let verdict = IGNORED;
-    try {
-      verdict = this.#judgeValue(value);
-      hooks.onVerdict?.(verdict);
-      if (hooks.keep !== undefined) {
-        const kept = new GatePermit(this.#host, permit);
-        if (hooks.keep(value, kept)) {
-          kept.measure(verdict);
-          return;
-        }
-      }
-    } catch (mistake) {
-      this.#end(permit, IGNORED);
-      throw mistake;
-    }
-    this.#end(permit, verdict);
-  }
-
-  /** Answers what the caller is to be told: the error, or the one that judging it threw. */
-  #onError<T>(permit: Permit, error: unknown, hooks: RunHooks<T>): unknown {
-    try {
-      const verdict = this.#judge({ error });
-      hooks.onVerdict?.(verdict);
-      this.#end(permit, verdict);
-      return error;
-    } catch (mistake) {
-      this.#end(permit, IGNORED);
-      return mistake;
-    }
-  }
-
-  #judge(settled: Settled): Verdict {
-    if ("value" in settled) return this.#judgeValue(settled.value);
-    return this.#classify?.(settled) ?? verdictOfError(settled.error, this.#wallClock);
-  }
-
-  #judgeValue(value: unknown): Verdict {
-    return this.#classify?.({ value }) ?? verdictOfValue(value, this.#wallClock);
-  }
-
-  #measure(permit: Permit, verdict: Verdict): void {
-    const nowMs = this.#timer.now();
-    this.#note(permit, verdict, nowMs);
-    this.#news?.measured(permit, verdict, nowMs);
-    permit.measure(verdict.outcome, nowMs);
-    this.#entrance.onPermitBack(nowMs);
-  }
-
-  #end(permit: Permit, verdict: Verdict): void {
-    const nowMs = this.#timer.now();
-    if (permit.isMeasured) this.#news?.returned(permit, nowMs);
-    else {
-      this.#note(permit, verdict, nowMs);
-      this.#news?.ended(permit, verdict, nowMs);
-    }
-    permit.end(verdict.outcome, nowMs);
-    this.#entrance.onPermitBack(nowMs);
-  }
-
-  /** Before the permit is handed on: what the answer asks for holds for the next one already. */
-  #note(permit: Permit, verdict: Verdict, nowMs: number): void {
-    if (verdict.pauseMs !== undefined) {
-      const isNew = this.#pause(verdict.pauseMs, nowMs);
-      if (isNew && verdict.outcome === "busy") this.#entrance.onTold(nowMs, permit.startedAtMs);
-    }
-    if (verdict.outcome === "ok") this.#entrance.onServed(nowMs, nowMs - permit.startedAtMs);
-    if (this.#busy === undefined || verdict.outcome === "ignored") return;
-    this.#busy.onAnswer(permit.startedAtMs, verdict.outcome === "busy", nowMs);
-    this.#news?.busyLimit(this.#busy, nowMs);
-  }
-
-  /** Answers whether the pause is on because of this, and not because of an earlier one. */
-  #pause(pauseMs: number, nowMs: number): boolean {
-    if (!(pauseMs > 0) || !this.#entrance.pause(pauseMs, nowMs)) return false;
-    this.#news?.paused(this.#entrance.pausedForMs(nowMs), nowMs);
-    return true;
+  #onPermitBack(): void {
+    if (this.#onDrained !== undefined && this.inFlight === 0) this.#onDrained();
   }
 }
 
-function isInVain({ deadlineAtMs }: Call, { leftMs }: Hold, nowMs: number): boolean {
-  return deadlineAtMs !== undefined && leftMs !== undefined && nowMs + leftMs > deadlineAtMs;
+function requireWork(work: unknown): void {
+  if (typeof work === "function") return;
+  if (!(work instanceof Promise))
+    throw new ConfigError(`run was given ${String(work)}; give it the function to call`);
+  // The caller gets an error for the mistake; a rejection of the promise is no second one.
+  work.catch(() => undefined);
+  throw new ConfigError(
+    "run was given a promise, whose call has begun already; use gate.run(() => fetch(url))",
+  );
+}
+
+function ignore(): void {
+  // There are no observers to tell.
+}
+
+function refused({ reason, retryAfterMs, rate }: Refusal | ThrottledError): {
+  readonly refused: Reason;
+  readonly retryAfterMs: number | undefined;
+  readonly rate?: string;
+} {
+  const result = { refused: reason, retryAfterMs };
+  return rate === undefined ? result : { ...result, rate };
 }

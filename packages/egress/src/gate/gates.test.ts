@@ -2,7 +2,7 @@ import { VirtualTimer } from "@sluice/core/testing";
 import { expect, test } from "vitest";
 import { createGates } from "./gates.ts";
 import type { GatesOptions } from "./gates.ts";
-import type { GateOptions } from "./options.ts";
+import type { GateOptions } from "./options/gate-options.ts";
 
 function setUp(options: Omit<GatesOptions, "gate"> & { gate?: GateOptions } = {}) {
   const timer = new VirtualTimer();

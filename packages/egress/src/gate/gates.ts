@@ -2,7 +2,7 @@ import type { Clock } from "@sluice/core";
 import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { systemTimer } from "@sluice/core/system";
 import { Gate } from "./gate.ts";
-import type { GateOptions } from "./options.ts";
+import type { GateOptions } from "./options/gate-options.ts";
 
 /** How many gates are kept, and for how long. */
 export interface GateKeeping {
@@ -93,6 +93,14 @@ export class GateMap {
     this.#isClosed = true;
     this.#overflow?.close();
     for (const gate of this.#gates.values()) gate.close();
+  }
+
+  /** Closes every gate, and waits until all permits are back. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const gates = [...this.#gates.values()];
+    if (this.#overflow !== undefined) gates.push(this.#overflow);
+    this.close();
+    await Promise.all(gates.map((gate) => gate[Symbol.asyncDispose]()));
   }
 
   #admit(key: string): Gate {

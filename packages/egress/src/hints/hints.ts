@@ -1,67 +1,75 @@
 import type { HeaderSource } from "./header-source.ts";
-import { parseHttpDate } from "./http-date.ts";
+import type { Hint } from "./hint.ts";
+import { pauseOf } from "./hint.ts";
 import { parseLegacyRateLimit } from "./legacy-rate-limit.ts";
-import { parseRateLimit } from "./rate-limit-fields.ts";
-import type { Quota } from "./rate-limit-fields.ts";
-import { parseMillisecondsHint, parseRetryAfterMs } from "./retry-after.ts";
+import { parseNamedRateLimits } from "./named-rate-limit.ts";
+import { parseRateLimit, parseRateLimitPolicy } from "./rate-limit-fields.ts";
+import type { Quota, ReadQuotaPolicy } from "./rate-limit-fields.ts";
+import { readRetryAfterMs } from "./retry-after.ts";
+import { parseHttpDate } from "./time/http-date.ts";
 
-/** What an answer asks of those who come next. All of it may be absent, and that is fine. */
+/** What an answer asks of the calls that come next. All of it may be absent. */
 export interface Hints {
-  /** Until more is welcome: what was told outright, else what the exhausted quotas say. */
-  readonly pauseMs?: number;
-  /** What was told outright: the answer itself is a refusal, or speaks of its own repetition. */
+  /** The pause that the answer asks for outright: the answer is a refusal, or speaks of its own repetition. */
   readonly retryAfterMs?: number;
-  readonly quotas: readonly Quota[];
+  /** False: the peer says that the call would fail again (`x-should-retry: false`). */
+  readonly shouldRetry?: false;
+  /** What the answer says of single limits, used up or not. */
+  readonly limits: readonly Hint[];
 }
 
-/** Services that say it in milliseconds. */
-const MILLISECOND_FIELDS = ["retry-after-ms", "x-ms-retry-after-ms", "x-amz-retry-after"];
+/** Most limits of one answer that are read: more than any service has. */
+const LIMITS_MAX = 32;
 
 /**
- * Reads the fields of an answer. What is malformed counts as absent.
+ * Reads the fields of an answer. A malformed field counts as absent.
  *
- * Instants are judged by the answer's own `Date` if it has one, because a peer names them by its
- * own clock, whatever ours shows; only without it by `wallNowMs`. `Retry-After` beats the reset of
- * a quota; of several outright words the longest holds. Quotas from a cache are old and not read;
- * a `Retry-After` from there still is, in full: waiting too long is the safe side.
+ * Instants are judged by the answer's own `Date` if it has one, because a peer names them by its own clock;
+ * only without it by `wallNowMs`. Limits from a cache are old and not read; a `Retry-After` from a cache
+ * still is, in full: waiting too long is the safe side.
  */
 export function readHints(headers: HeaderSource, wallNowMs: number): Hints {
-  const date = headers.get("date") ?? "";
-  const peerNowMs = parseHttpDate(date, wallNowMs) ?? wallNowMs;
-  const quotas = isFromCache(headers) ? [] : readQuotas(headers, peerNowMs);
+  const peerNowMs = parseHttpDate(headers.get("date") ?? "", wallNowMs) ?? wallNowMs;
+  const limits = isFromCache(headers) ? [] : readLimits(headers, peerNowMs).slice(0, LIMITS_MAX);
   const retryAfterMs = readRetryAfterMs(headers, peerNowMs);
-  if (retryAfterMs !== undefined) return { pauseMs: retryAfterMs, retryAfterMs, quotas };
-  const pauseMs = exhaustedForMs(quotas);
-  return pauseMs === undefined ? { quotas } : { pauseMs, quotas };
+  return {
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(headers.get("x-should-retry") === "false" ? { shouldRetry: false } : {}),
+    limits,
+  };
 }
 
-/** How long nothing is left: the longest reset of the quotas that are used up, if any says one. */
-export function exhaustedForMs(quotas: readonly Quota[]): number | undefined {
-  return longest(quotas.map(({ remaining, resetMs }) => (remaining === 0 ? resetMs : undefined)));
+/** The limits that ask for a pause: those that are used up and say until when. */
+export function exhausted(limits: readonly Hint[]): readonly Hint[] {
+  return limits.filter((limit) => pauseOf(limit) !== undefined);
 }
 
-function readRetryAfterMs(headers: HeaderSource, peerNowMs: number): number | undefined {
-  const inMilliseconds = MILLISECOND_FIELDS.map((name) =>
-    parseMillisecondsHint(headers.get(name) ?? ""),
-  );
-  return longest([
-    parseRetryAfterMs(headers.get("retry-after") ?? "", peerNowMs),
-    ...inMilliseconds,
-  ]);
-}
-
-function readQuotas(headers: HeaderSource, peerNowMs: number): readonly Quota[] {
+/** The standard fields, else those that name their limits, else the ones that do not. */
+function readLimits(headers: HeaderSource, peerNowMs: number): readonly Hint[] {
   const quotas = parseRateLimit(headers.get("ratelimit") ?? "");
-  if (quotas.length > 0) return quotas;
+  if (quotas.length > 0) {
+    const policies = parseRateLimitPolicy(headers.get("ratelimit-policy") ?? "");
+    return quotas.map((quota) => hintOf(quota, policies));
+  }
+  const named = parseNamedRateLimits(headers, peerNowMs);
+  if (named.length > 0) return named;
   const legacy = parseLegacyRateLimit(headers, peerNowMs);
   return legacy === undefined ? [] : [legacy];
 }
 
-function isFromCache(headers: HeaderSource): boolean {
-  return Number(headers.get("age") ?? 0) > 0;
+/** A policy that counts requests, as it does unless it says otherwise, is one of every call. */
+function hintOf(quota: Quota, policies: readonly ReadQuotaPolicy[]): Hint {
+  const policy = policies.find((one) => one.policy === quota.policy);
+  const isOfEveryCall = policy === undefined || policy.unit === "requests";
+  return {
+    rate: quota.policy,
+    ...(isOfEveryCall ? { isOfEveryCall } : {}),
+    ...(policy === undefined ? {} : { limit: policy.quota }),
+    remaining: quota.remaining,
+    ...(quota.resetMs === undefined ? {} : { resetMs: quota.resetMs }),
+  };
 }
 
-function longest(all: readonly (number | undefined)[]): number | undefined {
-  const given = all.filter((ms) => ms !== undefined);
-  return given.length === 0 ? undefined : Math.max(...given);
+function isFromCache(headers: HeaderSource): boolean {
+  return Number(headers.get("age") ?? 0) > 0;
 }

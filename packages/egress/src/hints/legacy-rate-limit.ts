@@ -1,49 +1,84 @@
-import { parseDecimalUp, PAUSE_MAX_MS } from "./decimal.ts";
 import type { HeaderSource } from "./header-source.ts";
-import type { Quota } from "./rate-limit-fields.ts";
+import type { Hint } from "./hint.ts";
+import { parseCount } from "./time/decimal.ts";
+import { parseResetMs } from "./time/reset.ts";
 
-/** How the three fields are called before `-limit`, `-remaining` and `-reset`. */
+/** The names of the fields before `-limit`, `-remaining`, `-reset` and `-reset-after`. */
 const PREFIXES = ["ratelimit", "x-ratelimit", "x-rate-limit"];
 
-/** One field with all three, as a draft of 2023 had it. */
-const COMBINED = /^limit=\d+, *remaining=(\d+), *reset=(\d+)$/;
+/** One member of the field that has all three, as drafts of 2022 and 2023 had it. */
+const MEMBER = /^(limit|remaining|reset)=(\d{1,15})$/;
 
-/** As seconds, 31 years. As an instant, 2001 in seconds, for which nobody waits. */
-const EPOCH_MIN_MS = PAUSE_MAX_MS;
-/** As an instant in seconds, the year 5138; so it is one in milliseconds. */
-const EPOCH_IN_MS_MIN_MS = 1e14;
+/** Members of that field that are looked at. */
+const MEMBERS_MAX = 8;
 
 /**
- * What is left by the fields from before there was a standard, or `undefined`. They name no policy;
- * the quota is named after the fields. Their reset is seconds from now in some services and an
- * instant in others, in seconds or milliseconds since 1970: its size tells which.
+ * Fields that say which of several limits the others speak of: GitHub's (`core`, `search`) and Discord's
+ * (opaque, per route). The hint is then of a rate of that name, and other calls go on.
  */
-export function parseLegacyRateLimit(headers: HeaderSource, wallNowMs: number): Quota | undefined {
-  const combined = COMBINED.exec(headers.get("ratelimit") ?? "");
-  if (combined !== null) return toQuota("ratelimit", combined.slice(1), wallNowMs);
+const NAMES = ["x-ratelimit-resource", "x-ratelimit-bucket"];
+
+/** A longer name of a limit is not kept. */
+const NAME_MAX_CHARS = 128;
+
+/**
+ * What is left by the fields from before there was a standard, or undefined. Most services have one limit
+ * and give it no name: the hint is of all calls.
+ */
+export function parseLegacyRateLimit(headers: HeaderSource, wallNowMs: number): Hint | undefined {
+  const { limit = "", remaining = "", reset = "" } = membersOf(headers.get("ratelimit") ?? "");
+  const combined = toHint({ limit, remaining, resets: [reset] }, wallNowMs);
+  if (combined !== undefined) return combined;
   for (const prefix of PREFIXES) {
-    const fields = ["remaining", "reset"].map((name) => headers.get(`${prefix}-${name}`) ?? "");
-    const quota = toQuota(prefix, fields, wallNowMs);
-    if (quota !== undefined) return quota;
+    const field = (name: string): string => headers.get(`${prefix}-${name}`) ?? "";
+    const hint = toHint(
+      {
+        limit: field("limit"),
+        remaining: field("remaining"),
+        // Seconds from now: no clock can be wrong about them.
+        resets: [field("reset-after"), field("reset")],
+      },
+      wallNowMs,
+    );
+    if (hint !== undefined) return { ...nameOf(headers), ...hint };
   }
   return undefined;
 }
 
-function toQuota(policy: string, fields: readonly string[], wallNowMs: number): Quota | undefined {
-  const [remaining = "", reset = ""] = fields;
-  if (!/^\d{1,15}$/.test(remaining)) return undefined;
-  const resetMs = toResetMs(reset, wallNowMs);
+/** The members of `limit=100, remaining=0, reset=5`, in any order. */
+function membersOf(value: string): Readonly<Record<string, string>> {
+  const members: Record<string, string> = {};
+  for (const text of value.split(",", MEMBERS_MAX)) {
+    const [, name, count] = MEMBER.exec(text.trim()) ?? [];
+    if (name !== undefined && count !== undefined) members[name] = count;
+  }
+  return members;
+}
+
+interface Fields {
+  readonly limit: string;
+  readonly remaining: string;
+  readonly resets: readonly string[];
+}
+
+function toHint({ limit, remaining, resets }: Fields, wallNowMs: number): Hint | undefined {
+  const left = parseCount(remaining);
+  if (left === undefined) return undefined;
+  const whole = parseCount(limit);
+  const [resetMs] = resets
+    .map((reset) => parseResetMs(reset, wallNowMs))
+    .filter((ms) => ms !== undefined);
   return {
-    policy,
-    remaining: Number(remaining),
+    ...(whole === undefined ? {} : { limit: whole }),
+    remaining: left,
     ...(resetMs === undefined ? {} : { resetMs }),
   };
 }
 
-function toResetMs(reset: string, wallNowMs: number): number | undefined {
-  const ms = parseDecimalUp(reset, 3);
-  if (ms === undefined || ms < EPOCH_MIN_MS) return ms;
-  if (!Number.isFinite(wallNowMs)) return undefined;
-  const atMs = ms < EPOCH_IN_MS_MIN_MS ? ms : ms / 1000;
-  return Math.min(Math.max(0, Math.ceil(atMs - wallNowMs)), PAUSE_MAX_MS);
+function nameOf(headers: HeaderSource): Pick<Hint, "rate"> {
+  for (const name of NAMES) {
+    const rate = headers.get(name) ?? "";
+    if (rate !== "" && rate.length <= NAME_MAX_CHARS) return { rate };
+  }
+  return {};
 }

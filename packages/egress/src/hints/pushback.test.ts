@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PAUSE_MAX_MS } from "./decimal.ts";
+import { PAUSE_MAX_MS } from "./time/decimal.ts";
 import { parsePushback } from "./pushback.ts";
 
 test.each([

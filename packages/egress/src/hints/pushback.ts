@@ -1,4 +1,4 @@
-import { HINT_MAX_CHARS, PAUSE_MAX_MS } from "./decimal.ts";
+import { HINT_MAX_CHARS, PAUSE_MAX_MS } from "./time/decimal.ts";
 
 /** A gRPC server's word on a retry: after so long, or not at all. */
 export type Pushback =

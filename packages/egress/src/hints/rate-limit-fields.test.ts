@@ -67,10 +67,12 @@ test.each([
       },
     ],
   ],
-  // A unit of the future costs its own policy only.
   [
     '"a";q=1;qu="joules", "b";q=5;qu="concurrent-requests"',
-    [{ policy: "b", quota: 5, unit: "concurrent-requests" }],
+    [
+      { policy: "a", quota: 1, unit: "other" },
+      { policy: "b", quota: 5, unit: "concurrent-requests" },
+    ],
   ],
 ])("RateLimit-Policy %s", (value, expected) => {
   expect(parseRateLimitPolicy(value)).toEqual(expected);

@@ -1,7 +1,7 @@
 /** The fields `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers (2025-09). */
 import { InvariantError } from "@sluice/core";
 import { SECOND_MS } from "@sluice/core/internal";
-import { PAUSE_MAX_MS } from "./decimal.ts";
+import { PAUSE_MAX_MS } from "./time/decimal.ts";
 import { formatStringList, parseStringList } from "./structured-field.ts";
 import type { ListItem, Parameter, SentParameter } from "./structured-field.ts";
 
@@ -28,6 +28,11 @@ export interface QuotaPolicy {
   readonly partitionKey?: string;
 }
 
+/** A policy as it was read: its unit may be one that is not known here. */
+export interface ReadQuotaPolicy extends Omit<QuotaPolicy, "unit"> {
+  readonly unit: QuotaUnit | "other";
+}
+
 const UNITS: readonly QuotaUnit[] = ["requests", "content-bytes", "concurrent-requests"];
 
 /** The quotas of a `RateLimit` field; none if anything about it is malformed. */
@@ -35,12 +40,9 @@ export function parseRateLimit(value: string): readonly Quota[] {
   return parseItems(value, toQuota);
 }
 
-/**
- * The policies of a `RateLimit-Policy` field; none if anything about it is malformed. A policy in a
- * unit that is not known here is left out: units may be added, and the others still hold.
- */
-export function parseRateLimitPolicy(value: string): readonly QuotaPolicy[] {
-  return parseItems(value, toPolicy).filter((policy) => policy !== "unknown-unit");
+/** The policies of a `RateLimit-Policy` field; none if anything about it is malformed. */
+export function parseRateLimitPolicy(value: string): readonly ReadQuotaPolicy[] {
+  return parseItems(value, toPolicy);
 }
 
 /** Times are whole seconds there, so they are rounded up. */
@@ -95,14 +97,14 @@ function toQuota({ value, parameters }: ListItem): Quota | undefined {
   };
 }
 
-function toPolicy({ value, parameters }: ListItem): QuotaPolicy | "unknown-unit" | undefined {
+function toPolicy({ value, parameters }: ListItem): ReadQuotaPolicy | undefined {
   const [q, qu, w, pk] = ["q", "qu", "w", "pk"].map((key) => parameters.get(key));
   if (!isWhole(q, 0)) return undefined;
   if (qu !== undefined && qu.kind !== "string") return undefined;
   if (w !== undefined && !isWhole(w, 1)) return undefined;
   if (pk !== undefined && pk.kind !== "bytes") return undefined;
-  const unit = UNITS.find((known) => known === (qu?.value ?? "requests"));
-  if (unit === undefined) return "unknown-unit";
+  // Units may be added to the registry.
+  const unit = UNITS.find((known) => known === (qu?.value ?? "requests")) ?? "other";
   return {
     policy: value,
     quota: q.value,

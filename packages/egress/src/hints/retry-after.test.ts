@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PAUSE_MAX_MS } from "./decimal.ts";
+import { PAUSE_MAX_MS } from "./time/decimal.ts";
 import { parseMillisecondsHint, parseRetryAfterMs } from "./retry-after.ts";
 
 const NOW_MS = Date.UTC(2025, 10, 15, 12, 0, 0);
@@ -91,7 +91,6 @@ test.each([
   "soon",
   "١٢",
   "1".repeat(65),
-  "2025-11-15T12:00:30Z",
   "Sat, 15 Nov 2025 12:00:30 CET",
   "sat, 15 nov 2025 12:00:30 gmt",
   "Sat, 15 Nov 2025 12:00:30 GMT, Sat, 15 Nov 2025 12:00:31 GMT",

@@ -1,4 +1,4 @@
-import type { GatePermit } from "../gate/gate-permit.ts";
+import type { GatePermit } from "../gate/permit/gate-permit.ts";
 
 /**
  * A body and the permit that ends with it, which its copies and branches share. While nobody waits

@@ -1,14 +1,16 @@
+import { ConfigError } from "@sluice/core";
 import { requireDuration } from "@sluice/core/internal";
-import { NO_OPTIONS } from "../gate/call-options.ts";
-import type { CallOptions } from "../gate/call-options.ts";
-import type { GatePermit } from "../gate/gate-permit.ts";
+import { NO_OPTIONS, requireCallOptions } from "../gate/options/call-options.ts";
+import type { CallOptions, KnownCost } from "../gate/options/call-options.ts";
+import type { GatePermit } from "../gate/permit/gate-permit.ts";
 import type { Gate } from "../gate/gate.ts";
 import { GateMap } from "../gate/gates.ts";
 import type { GateKeeping } from "../gate/gates.ts";
-import type { GateOptions } from "../gate/options.ts";
+import type { GateOptions } from "../gate/options/gate-options.ts";
 import { eitherSignal } from "./either-signal.ts";
 import { holdUntilBodyEnds } from "./held-response.ts";
 import { Origins } from "./origins.ts";
+import { respondIfRefused } from "./refused-response.ts";
 import { followsRedirects, heedRedirects } from "./redirect.ts";
 import { isIdempotent, isReplayable } from "./replay.ts";
 import { signalOf } from "./request-like.ts";
@@ -26,8 +28,19 @@ export interface ThrottledFetchOptions extends GateOptions {
   readonly keys?: FetchKeys;
   /** What every request asks of its gate, or what each one does. Its signal counts besides the request's. */
   readonly call?: CallOptions | ((input: FetchInput, init: RequestInit | undefined) => CallOptions);
-  /** A body that nobody reads from for so long gives up its permit if needed; 10 000 unless given. */
+  /** A body that is not read for this time gives up its permit if a call needs it, in ms. Default: 10 000. */
   readonly bodyTimeoutMs?: number;
+  /**
+   * Tells the real cost of a request by its response, to settle what `call` estimated; may answer later.
+   * To read the body, read a clone: `async (response) => ({ tokens: (await response.clone().json()).usage })`.
+   */
+  costOf?(this: void, response: Response): KnownCost;
+  /**
+   * What becomes of a refused request. `throw`: a `ThrottledError`. `respond`: a response of status 429 that
+   * says `x-should-retry: false`, for SDKs that take an error for a broken connection and send again.
+   * Default: `throw`.
+   */
+  readonly refusals?: "throw" | "respond";
   /** What really sends; the global `fetch` unless given. */
   readonly fetch?: Fetch;
 }
@@ -35,9 +48,13 @@ export interface ThrottledFetchOptions extends GateOptions {
 /** `fetch`, and the gates behind it. */
 export interface ThrottledFetch {
   (input: FetchInput, init?: RequestInit): Promise<Response>;
-  /** One per key. Closing them refuses what waits and what comes. */
+  /** One per key. Closing them refuses the calls that wait and that come. */
   readonly gates: GateMap;
+  /** Closes all gates, and waits until their permits are back. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
+
+const REFUSALS: ReadonlySet<string> = new Set(["throw", "respond"]);
 
 /**
  * A `fetch` with a gate per origin: to be used like the one it replaces. It answers what that
@@ -48,7 +65,16 @@ export interface ThrottledFetch {
  * deadline covers the body as well.
  */
 export function throttledFetch(options: ThrottledFetchOptions = {}): ThrottledFetch {
-  const { keys = {}, call = NO_OPTIONS, bodyTimeoutMs = 10_000, fetch: send, ...gate } = options;
+  const {
+    keys = {},
+    call = NO_OPTIONS,
+    bodyTimeoutMs = 10_000,
+    refusals = "throw",
+    fetch: send,
+    ...gate
+  } = options;
+  if (!REFUSALS.has(refusals))
+    throw new ConfigError(`refusals is "${refusals}"; it must be "throw" or "respond"`);
   const origins = new Origins();
   const { of: keyOf = (input: FetchInput) => origins.of(input), ...keeping } = keys;
   requireDuration("bodyTimeoutMs", bodyTimeoutMs);
@@ -70,14 +96,19 @@ export function throttledFetch(options: ThrottledFetchOptions = {}): ThrottledFe
     }
     // Not a request at all: let the original say so.
     if (key === undefined) return sender(input, init);
+    const { deadlineMs, attemptTimeoutMs = gate.attemptTimeoutMs } = callOptions;
     // A signal of its own the request has already; whatever else may end it has to reach it too.
     const work =
-      callOptions.deadlineMs === undefined && callOptions.signal === own
+      deadlineMs === undefined && attemptTimeoutMs === undefined && callOptions.signal === own
         ? (): Promise<Response> => sender(input, init)
         : (signal: AbortSignal): Promise<Response> => sender(input, { ...init, signal });
-    return start(gates.for(key), work, { callOptions, input, init, keep });
+    const sent = start(gates.for(key), work, { callOptions, input, init, keep });
+    return refusals === "throw" ? sent : sent.catch(respondIfRefused);
   };
-  return Object.assign(throttled, { gates });
+  return Object.assign(throttled, {
+    gates,
+    [Symbol.asyncDispose]: () => gates[Symbol.asyncDispose](),
+  });
 }
 
 interface Sending {
@@ -112,6 +143,7 @@ function start(
 
 /** The options, with the request's own signal besides the one that they may have. */
 function withSignal(options: CallOptions, own: AbortSignal | undefined): CallOptions {
+  requireCallOptions(options);
   if (own === undefined) return options;
   const { signal = own } = options;
   return { ...options, signal: signal === own ? own : eitherSignal(signal, own) };

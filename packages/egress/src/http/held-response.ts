@@ -1,4 +1,4 @@
-import type { GatePermit } from "../gate/gate-permit.ts";
+import type { GatePermit } from "../gate/permit/gate-permit.ts";
 import { BodyHold } from "./body-hold.ts";
 
 /** Where a response or a stream keeps what it is held by: cheaper than a WeakMap. */

@@ -1,4 +1,4 @@
-import type { Work } from "../gate/run.ts";
+import type { Work } from "../gate/call/watched-call.ts";
 import { chainOf } from "../outcome/error.ts";
 import type { Verdict } from "../outcome/verdict.ts";
 import { requestOf, urlOf } from "./request-like.ts";

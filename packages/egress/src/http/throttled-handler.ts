@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
-import type { CallOptions } from "../gate/call-options.ts";
-import type { GatePermit } from "../gate/gate-permit.ts";
+import type { CallOptions } from "../gate/options/call-options.ts";
+import type { GatePermit } from "../gate/permit/gate-permit.ts";
 import type { Gate } from "../gate/gate.ts";
 import { EarlyController } from "./early-controller.ts";
 import { eitherSignal } from "./either-signal.ts";

@@ -29,13 +29,30 @@ test.each([
   [NOT_ASKED, ["ENOTFOUND", "EAI_AGAIN", "ERR_HTTP2_GOAWAY_SESSION"]],
   [IGNORED, ["CERT_HAS_EXPIRED", "UND_ERR_INVALID_ARG", "UND_ERR_DESTROYED", "EMFILE"]],
   [IGNORED, ["ERR_INVALID_URL", "ERR_ASSERTION"]],
-  // A code that is not known, on an error that is one.
-  [BROKEN, ["E_OF_SOME_DRIVER", "constructor"]],
+  [BROKEN, ["UND_ERR_OF_THE_FUTURE", "HPE_INVALID_CONSTANT", "ERR_NETWORK"]],
+  [NOT_ASKED, ["EAI_FAIL"]],
+  [IGNORED, ["ERR_CANCELED", "UND_ERR_ABORTED"]],
 ])("%j is the verdict on %j, bare or within what fetch throws", (expected, codes) => {
   for (const code of codes) {
     expect(classifyError(coded(code)), code).toEqual(expected);
     expect(classifyError(fetchFailed(coded(code))), code).toEqual(expected);
   }
+});
+
+test.each([
+  // A unique key of PostgreSQL, MySQL, SQLite, Prisma and MongoDB.
+  coded("23505", { severity: "ERROR", constraint: "users_email_key" }),
+  coded("ER_DUP_ENTRY", { errno: 1062, sqlState: "23000" }),
+  coded("SQLITE_CONSTRAINT_UNIQUE"),
+  coded("P2002", { clientVersion: "6.0.0" }),
+  Object.assign(new Error("E11000 duplicate key"), { name: "MongoServerError", code: 11_000 }),
+  Object.assign(new Error("[]"), { name: "ZodError", issues: [] }),
+  Object.assign(new Error("no such file"), { code: "ENOENT", syscall: "open" }),
+  coded("constructor"),
+  new Error("not enough stock"),
+])("an error of the caller's own code says nothing of the peer: %s", (error) => {
+  expect(classifyError(error)).toEqual(IGNORED);
+  expect(classifyError(new Error("outer", { cause: error }))).toEqual(IGNORED);
 });
 
 test.each(["ETIMEDOUT", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH"])(
@@ -62,7 +79,7 @@ test.each([
   const error = Object.assign(new Error(message), { code: "ERR_HTTP2_STREAM_ERROR" });
   expect(classifyError(error)).toEqual(expected);
   // The words alone prove nothing.
-  expect(classifyError(new Error(message))).toEqual(BROKEN);
+  expect(classifyError(new Error(message))).toEqual(IGNORED);
 });
 
 describe("an abort", () => {
@@ -90,7 +107,7 @@ test.each([
   [undefined, IGNORED],
   [null, IGNORED],
   [{}, IGNORED],
-  [new Error("something"), BROKEN],
+  [new Error("something"), IGNORED],
   [fetchFailed(), BROKEN],
   [fetchFailed(new Error("bad answer")), BROKEN],
   [new TypeError("terminated"), BROKEN],
@@ -103,12 +120,12 @@ describe("causes", () => {
   test("in a circle end", () => {
     const error = new Error("round");
     error.cause = error;
-    expect(classifyError(error)).toEqual(BROKEN);
+    expect(classifyError(error)).toEqual(IGNORED);
   });
 
   test.each([
     [7, NOT_CONNECTED],
-    [8, BROKEN],
+    [8, IGNORED],
   ])("%d deep", (depth, expected) => {
     let error = coded("ECONNREFUSED");
     for (let i = 0; i < depth; i++) error = new Error("outer", { cause: error });

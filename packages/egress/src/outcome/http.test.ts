@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { pauseOf } from "../hints/hint.ts";
 import type { Hints } from "../hints/hints.ts";
 import { readHints } from "../hints/hints.ts";
 import { classifyHttp } from "./http.ts";
@@ -46,16 +47,14 @@ describe("an answer that says when to come back", () => {
   });
 });
 
-describe("quotas that are used up", () => {
-  const hints = hintsOf({ ratelimit: '"a";r=0;t=5, "b";r=0;t=2' });
+describe("limits that are used up", () => {
+  const fields = { ratelimit: '"a";r=0;t=5, "b";r=0;t=2, "c";r=9' };
+  const hints = hintsOf(fields);
+  const [a, b] = hints.limits;
 
-  test.each([200, 301, 404, 429, 500, 503])("pause what comes after a %d", (status) => {
-    expect(classifyHttp(status, hints).pauseMs).toBe(5000);
-  });
-
-  test("also when the answer speaks of a retry of its own", () => {
-    const both = hintsOf({ ratelimit: '"a";r=0;t=5', "retry-after": "60" });
-    expect([200, 429].map((status) => classifyHttp(status, both).pauseMs)).toEqual([5000, 60_000]);
+  test.each([200, 301, 404, 429, 500, 503])("are in the hints of a %d", (status) => {
+    expect(classifyHttp(status, hints)).toMatchObject({ hints: [a, b] });
+    expect(classifyHttp(status, hints)).not.toHaveProperty("pauseMs");
   });
 
   test.each([
@@ -65,12 +64,90 @@ describe("quotas that are used up", () => {
     [503, { ...REFUSED, retriable: "if-idempotent" }],
     [500, BROKEN],
   ])("make of a %d no more than it is", (status, expected) => {
-    expect(classifyHttp(status, hints)).toEqual({ ...expected, pauseMs: 5000 });
+    expect(classifyHttp(status, hints)).toEqual({ ...expected, hints: [a, b] });
   });
 
   test("are no reason to pause while something is left", () => {
     expect(classifyHttp(200, hintsOf({ ratelimit: '"a";r=1;t=5' }))).toEqual(SERVED);
   });
+
+  test("and have names are what the Retry-After of a 429 is about", () => {
+    const both = hintsOf({ ...fields, "retry-after": "60" });
+    expect(classifyHttp(429, both)).toEqual({
+      ...OVER_QUOTA,
+      hints: [
+        { ...a, retryAfterMs: 60_000 },
+        { ...b, retryAfterMs: 60_000 },
+      ],
+    });
+    // A 503 is about the whole service, and a 200 about itself.
+    expect(classifyHttp(503, both)).toEqual({ ...REFUSED, pauseMs: 60_000 });
+    expect(classifyHttp(200, both)).toEqual({ ...SERVED, hints: [a, b] });
+  });
+
+  test("and have no name leave the Retry-After of a 429 to all calls", () => {
+    const legacy = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "5" };
+    expect(classifyHttp(429, hintsOf({ ...legacy, "retry-after": "60" }))).toEqual({
+      ...OVER_QUOTA,
+      pauseMs: 60_000,
+    });
+  });
+});
+
+describe("a 429 of a service that counts requests and tokens, with some of both left", () => {
+  const fields = {
+    "retry-after-ms": "120",
+    "x-ratelimit-limit-requests": "10",
+    "x-ratelimit-remaining-requests": "1",
+    "x-ratelimit-reset-requests": "1s",
+    "x-ratelimit-limit-tokens": "10000",
+    "x-ratelimit-remaining-tokens": "700",
+    "x-ratelimit-reset-tokens": "1s",
+  };
+
+  test("asks for a pause until the first token is back if it says no time", () => {
+    const used = { ...fields, "x-ratelimit-remaining-tokens": "0", "retry-after-ms": "soon" };
+    const { hints = [] } = classifyHttp(429, hintsOf(used));
+    expect(hints.map(pauseOf)).toEqual([1]);
+    // At an even pace all of a limit is used all the time.
+    expect(classifyHttp(200, hintsOf(used))).toEqual(SERVED);
+  });
+
+  test("is about the tokens", () => {
+    expect(classifyHttp(429, hintsOf(fields))).toMatchObject({
+      hints: [{ rate: "tokens", retryAfterMs: 120 }],
+    });
+  });
+
+  test("is about the tokens of which the smallest part is left", () => {
+    const anthropic = {
+      "retry-after": "1",
+      "anthropic-ratelimit-input-tokens-limit": "40000",
+      "anthropic-ratelimit-input-tokens-remaining": "900",
+      "anthropic-ratelimit-input-tokens-reset": "1970-01-01T00:00:01Z",
+      "anthropic-ratelimit-output-tokens-limit": "8000",
+      "anthropic-ratelimit-output-tokens-remaining": "800",
+      "anthropic-ratelimit-output-tokens-reset": "1970-01-01T00:00:01Z",
+    };
+    expect(classifyHttp(429, hintsOf(anthropic))).toMatchObject({
+      hints: [{ rate: "input-tokens", retryAfterMs: 1000 }],
+    });
+  });
+
+  test("is about all calls of a service that says nothing of tokens", () => {
+    const github = {
+      "retry-after": "60",
+      "x-ratelimit-remaining": "4000",
+      "x-ratelimit-reset": "1800",
+      "x-ratelimit-resource": "core",
+    };
+    expect(classifyHttp(429, hintsOf(github))).toEqual({ ...OVER_QUOTA, pauseMs: 60_000 });
+  });
+});
+
+test.each([429, 500, 503])("x-should-retry: false forbids to retry a %d", (status) => {
+  const hints = hintsOf({ "x-should-retry": "false", "retry-after": "1" });
+  expect(classifyHttp(status, hints).retriable).toBe("never");
 });
 
 test("every verdict has a scope exactly if it is busy, and what was served is not sent again", () => {

@@ -1,8 +1,9 @@
-import { exhaustedForMs } from "../hints/hints.ts";
+import type { Hint } from "../hints/hint.ts";
+import { exhausted } from "../hints/hints.ts";
 import type { Hints } from "../hints/hints.ts";
 import type { Verdict } from "./verdict.ts";
 
-const NO_HINTS: Hints = { quotas: [] };
+const NO_HINTS: Hints = { limits: [] };
 
 const SERVED: Verdict = { outcome: "ok", retriable: "never" };
 /** Answered before any real work, so faster than that; a limit that believed it would rise too far. */
@@ -45,24 +46,72 @@ const EXCEPTIONS: ReadonlyMap<number, Verdict> = new Map([
  * | 421, 425 | ignored | safe |
  * | other 4xx, 501, 505 to 508, 510, 511, no status at all | ignored | never |
  *
- * A 503 may come from a proxy that lost its server in the middle of the work. One that says when to
- * come back was meant; one that only tells of a quota need not be, since such a proxy does so with
- * every answer. `Retry-After` makes a pause only with busy: a 202 or a redirect that carries it
- * speaks of itself alone. Quotas that are used up make a pause with any answer.
+ * A 503 may come from a proxy that lost its server in the middle of the work. A 503 with a `Retry-After`
+ * was meant; one that only tells of a limit need not be, since such a proxy does so with every answer.
+ * `Retry-After` makes a pause only with busy: a 202 or a redirect that carries it speaks of itself alone.
+ * If the limits that were exceeded have names, the pause is one of these limits; else of all calls. A limit
+ * that is used up is in the hints of any answer, or only of a busy one if it refills gradually. `x-should-retry: false` forbids the retry.
  */
 export function classifyHttp(status: number, hints: Hints = NO_HINTS): Verdict {
   const verdict = verdictOf(status, hints);
-  const pauseMs = verdict.outcome === "busy" ? hints.pauseMs : exhaustedForMs(hints.quotas);
-  return pauseMs === undefined ? verdict : { ...verdict, pauseMs };
+  const limits = exhausted(hints.limits).filter((limit) => isToBeHeeded(limit, verdict));
+  if (hints.shouldRetry === undefined && limits.length === 0 && hints.retryAfterMs === undefined)
+    return verdict;
+  return {
+    ...verdict,
+    ...(hints.shouldRetry === false ? { retriable: "never" } : {}),
+    ...pausesOf(verdict, hints, limits),
+  };
 }
 
-function verdictOf(status: number, { pauseMs, retryAfterMs }: Hints): Verdict {
+/**
+ * A limit that refills gradually is at 0 in many answers of a caller that uses all of it at an even pace:
+ * only a refusal shows that the pace is too fast.
+ */
+function isToBeHeeded({ isGradual = false }: Hint, { outcome }: Verdict): boolean {
+  return outcome === "busy" || !isGradual;
+}
+
+/** What the answer asks for: of all calls, or of single limits. */
+function pausesOf(
+  { outcome, scope }: Verdict,
+  { retryAfterMs, limits: all }: Hints,
+  limits: readonly Hint[],
+): Pick<Verdict, "pauseMs" | "hints"> {
+  if (outcome !== "busy" || retryAfterMs === undefined)
+    return limits.length === 0 ? {} : { hints: limits };
+  const used = exceeded(all);
+  const isOfNamedLimits = used.length > 0 && used.every(({ rate }) => rate !== undefined);
+  if (scope === "over-quota" && isOfNamedLimits)
+    return { hints: used.map((limit) => ({ ...limit, retryAfterMs })) };
+  return { pauseMs: retryAfterMs };
+}
+
+/**
+ * The limits that a refusal was about: those that are used up, whether they say until when or not. A call
+ * of many tokens is refused while some are left: then it is the limit with the smallest part left, and not
+ * one of requests, of which a call needs one.
+ */
+function exceeded(limits: readonly Hint[]): readonly Hint[] {
+  const used = limits.filter(({ remaining }) => remaining === 0);
+  if (used.length > 0) return used;
+  const [fewest] = limits
+    .filter(({ isGradual, isOfEveryCall }) => isGradual === true && isOfEveryCall !== true)
+    .toSorted((one, other) => partLeft(one) - partLeft(other));
+  return fewest === undefined ? [] : [fewest];
+}
+
+function partLeft({ remaining = 0, limit = Infinity }: Hint): number {
+  return remaining / Math.max(1, limit);
+}
+
+function verdictOf(status: number, { retryAfterMs, limits }: Hints): Verdict {
   if (status === 503) {
     const retriable = retryAfterMs === undefined ? "if-idempotent" : "safe";
     return { outcome: "busy", retriable, scope: "overloaded" };
   }
-  // Some services, GitHub among them, refuse so those who are over their quota.
-  if (status === 403 && pauseMs !== undefined)
+  // Some services, GitHub among them, refuse so a caller that is over its quota.
+  if (status === 403 && (retryAfterMs !== undefined || exhausted(limits).length > 0))
     return { outcome: "busy", retriable: "safe", scope: "over-quota" };
   const exception = EXCEPTIONS.get(status);
   if (exception !== undefined) return exception;

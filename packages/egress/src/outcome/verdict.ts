@@ -1,4 +1,6 @@
+import { ConfigError } from "@sluice/core";
 import type { Outcome } from "@sluice/core";
+import type { Hint } from "../hints/hint.ts";
 
 /**
  * Who is meant by a busy answer. `busy-here`: this peer, another may serve. `over-quota`: this
@@ -18,6 +20,33 @@ export interface Verdict {
   readonly retriable: Retriable;
   /** Given with the outcome `busy`. */
   readonly scope?: BusyScope;
-  /** The peer's word: nothing is sent under this key for so long. */
+  /** The peer asks for a pause of all calls under this key, in ms. */
   readonly pauseMs?: number;
+  /**
+   * What the peer says of single limits. A hint that names a rate of the gate pauses that rate. A hint on
+   * a rate that the gate does not have pauses all calls if the outcome is `busy` or the limit is one of
+   * every call, and is left aside otherwise.
+   */
+  readonly hints?: readonly Hint[];
+}
+
+const OUTCOMES: ReadonlySet<unknown> = new Set<Outcome>(["ok", "busy", "failed", "ignored"]);
+
+/**
+ * Refuses a verdict of the user's making that has no outcome, such as the promise of an async `classify`:
+ * the gate would take every answer of a busy peer for one that says nothing.
+ */
+export function requireVerdict(from: string, verdict: Verdict): Verdict {
+  const found: unknown = verdict;
+  const outcome =
+    typeof found === "object" && found !== null && "outcome" in found && found.outcome;
+  if (OUTCOMES.has(outcome)) return verdict;
+  throw new ConfigError(
+    `${from} gave ${shown(found)}; use { outcome, retriable } with the outcome "ok", "busy", "failed" or "ignored", and no promise of it`,
+  );
+}
+
+function shown(found: unknown): string {
+  if (found === undefined) return "nothing";
+  return found instanceof Promise ? "a promise" : JSON.stringify(found);
 }

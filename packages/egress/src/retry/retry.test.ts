@@ -1,10 +1,10 @@
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { describe, expect, test } from "vitest";
-import type { CallOptions } from "../gate/call-options.ts";
-import type { GateEvent } from "../gate/event.ts";
+import type { CallOptions } from "../gate/options/call-options.ts";
+import type { GateEvent } from "../gate/event/event.ts";
 import { createGate } from "../gate/gate.ts";
-import type { GateOptions } from "../gate/options.ts";
+import type { GateOptions } from "../gate/options/gate-options.ts";
 import type { Verdict } from "../outcome/verdict.ts";
 import type { RetryOptions } from "./retry.ts";
 
@@ -278,7 +278,7 @@ describe("observers", () => {
 test("who gives up between an answer and the wait for the next is answered at once", async () => {
   const controller = new AbortController();
   const { gate, timer, answers, events } = setUp();
-  const run = gate.run(answers(told(3_600_000)), { signal: controller.signal });
+  const run = gate.run(answers(told(200_000)), { signal: controller.signal });
   // The answer is judged by now, and nobody is parked yet.
   while (gate.pausedForMs === 0) await Promise.resolve();
   expect(gate.parked).toBe(0);

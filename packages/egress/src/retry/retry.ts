@@ -6,11 +6,12 @@ import {
   removeAbortListener,
 } from "@sluice/core/internal";
 import type { Alarms, Sleeper } from "@sluice/core/internal";
-import { readCall } from "../gate/call-options.ts";
-import type { CallOptions } from "../gate/call-options.ts";
-import type { DeniedBy, LeftBecause } from "../gate/event.ts";
-import type { RunHooks } from "../gate/run.ts";
-import { ThrottledError } from "../gate/throttled-error.ts";
+import { deadlineAtOf, requireCallOptions } from "../gate/options/call-options.ts";
+import type { CallOptions } from "../gate/options/call-options.ts";
+import type { LeftBecause } from "../gate/error/refusal.ts";
+import type { DeniedBy } from "../gate/event/event.ts";
+import type { RunHooks } from "../gate/call/watched-call.ts";
+import { ThrottledError } from "../gate/error/throttled-error.ts";
 import type { Verdict } from "../outcome/verdict.ts";
 import { backoffMs, requireBackoff } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
@@ -25,15 +26,19 @@ export interface RetryOptions {
   readonly backoff?: BackoffOptions;
   /** Every call may be executed twice. Else only what the peer has not begun is retried. */
   readonly idempotent?: boolean;
-  /** Most calls that wait to be tried again; 100 unless given. Beyond it a failure is final. */
+  /** Most calls that wait to be tried again; beyond it a failure is final. Default: `maxWaiting`, at least 100. */
   readonly maxParked?: number;
 }
 
 export interface RetrierHost {
   readonly timer: Timer;
   readonly random: Random;
-  readonly alarms: Alarms;
-  /** How long nothing starts because the peer said so. */
+  readonly deadlines: Alarms;
+  /** Most calls in the queue of the gate: the parked calls are bounded alike. */
+  readonly maxWaiting: number;
+  /** A call is not parked for a pause that lasts longer than this, in ms. */
+  readonly maxPauseMs: number;
+  /** How long no call starts because the peer asked for a pause, in ms. */
   readonly pausedForMs: () => number;
   readonly onRetry: (attempt: number, delayMs: number) => void;
   readonly onDenied: (attempt: number, deniedBy: DeniedBy) => void;
@@ -63,6 +68,8 @@ const KEYS: ReadonlySet<string> = new Set([
 
 const ATTEMPTS_MAX = 100;
 const MAX_PARKED = 1_000_000;
+/** The least default of `maxParked`: a gate without a queue retries as well. */
+const MAX_PARKED_MIN = 100;
 
 /** So that rounding never brings a call back before the pause has ended. */
 const AFTER_PAUSE_MS = 0.01;
@@ -89,7 +96,8 @@ export class Retrier {
 
   constructor(options: RetryOptions, host: RetrierHost) {
     requireKnownKeys("retry", options, KEYS);
-    const { attempts = 3, backoff = {}, budget, idempotent = false, maxParked = 100 } = options;
+    const { attempts = 3, backoff = {}, budget, idempotent = false } = options;
+    const { maxParked = Math.min(Math.max(host.maxWaiting, MAX_PARKED_MIN), MAX_PARKED) } = options;
     requireWhole("retry.attempts", attempts, 1, ATTEMPTS_MAX);
     requireWhole("retry.maxParked", maxParked, 0, MAX_PARKED);
     requireBackoff(backoff);
@@ -107,9 +115,10 @@ export class Retrier {
   }
 
   async run<T>(attempt: Attempt<T>, options: CallOptions, discard?: Discard<T>): Promise<T> {
+    requireCallOptions(options);
     const { idempotent = this.#isIdempotent } = options;
     const startedAtMs = this.#host.timer.now();
-    const { deadlineAtMs } = readCall(options, startedAtMs);
+    const deadlineAtMs = deadlineAtOf(options, startedAtMs);
     let before: Settlement<T> | undefined;
     for (let made = 1; ; made++) {
       let verdict: Verdict | undefined;
@@ -154,6 +163,7 @@ export class Retrier {
   /** How long to wait for the next attempt, or what keeps it from being made. */
   #delayMs(verdict: Verdict, made: number, deadlineAtMs: number | undefined): number | DeniedBy {
     if (made >= this.#attempts) return "attempts";
+    if (this.#host.pausedForMs() > this.#host.maxPauseMs) return "max-pause";
     const delayMs = this.#waitMs(verdict, made);
     const nowMs = this.#host.timer.now();
     if (deadlineAtMs !== undefined && nowMs + delayMs >= deadlineAtMs) return "deadline";
@@ -162,12 +172,12 @@ export class Retrier {
   }
 
   #waitMs({ scope }: Verdict, made: number): number {
-    // The peer's word is in it, drawn out by chance once for all who wait: whoever came sooner would
-    // only stand in line.
+    // Includes the server's `Retry-After` plus one jitter draw that all waiters share; a call that came
+    // earlier would only wait in the queue.
     const pauseMs = this.#host.pausedForMs();
     const pausedMs = pauseMs > 0 ? pauseMs + AFTER_PAUSE_MS : 0;
     if (scope === "busy-here") return pausedMs;
-    // A word of no time at all is leave to come back, not to come back at once for ever.
+    // A `Retry-After` of 0 allows a retry, but not retries without any backoff.
     return Math.max(pausedMs, backoffMs(made, this.#backoff, this.#host.random));
   }
 
@@ -179,11 +189,11 @@ export class Retrier {
         reject(signal.reason);
         return;
       }
-      const { timer, alarms } = this.#host;
+      const { timer, deadlines } = this.#host;
       const nowMs = timer.now();
       const parked = new Parked(nowMs + delayMs, signal, (error) => {
         this.#parked.delete(parked);
-        alarms.clear(parked);
+        deadlines.clear(parked);
         if (error === undefined) {
           resolve();
           return;
@@ -192,7 +202,7 @@ export class Retrier {
         reject(error.reason);
       });
       this.#parked.add(parked);
-      alarms.set(parked, nowMs);
+      deadlines.set(parked, nowMs);
     });
   }
 }

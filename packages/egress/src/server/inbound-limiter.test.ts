@@ -1,8 +1,9 @@
-import { ConfigError, FixedLimit, InvariantError } from "@sluice/core";
-import { VirtualClock } from "@sluice/core/testing";
+import { ConfigError, FixedLimit, InvariantError, MemoryQuotaStore } from "@sluice/core";
+import { VirtualClock, VirtualTimer } from "@sluice/core/testing";
 import { expect, test } from "vitest";
 import { createInboundLimiter } from "./inbound-limiter.ts";
-import type { InboundLimiterOptions } from "./inbound-limiter.ts";
+import type { InboundLimiterOptions } from "./inbound-options.ts";
+import type { InboundEvent } from "./observe/event.ts";
 
 const TYPES = "https://iana.org/assignments/http-problem-types#";
 
@@ -184,8 +185,102 @@ test.each<[string, InboundLimiterOptions]>([
   ["a wait that is no number", { concurrency: { limit: 1, retryAfterMs: Number.NaN } }],
   ["a word that is misspelt", { rate: "1/s", maxKey: 1 } as InboundLimiterOptions],
   ["a wait that is misspelt", { concurrency: { limit: 1, retryAfter: 1 } as { limit: number } }],
+  ["a wait of less than nothing", { concurrency: { limit: 1, maxWaitMs: -1 } }],
+  ["half a waiter", { concurrency: { limit: 1, maxWaiting: 0.5 } }],
+  ["a name that is no word", { rate: "1/s", name: "a b" }],
+  ["a store without a quota", { concurrency: 1, store: new MemoryQuotaStore() }],
+  [
+    "a store on a clock that cannot sleep",
+    { rate: "1/s", store: new MemoryQuotaStore(), clock: new VirtualClock() },
+  ],
+  ["no process", { rate: "1/s", processes: 0 }],
+  ["a loss that is no word", { rate: "1/s", onStoreLoss: "shut" as "closed" }],
+  ["one observer", { rate: "1/s", observers: (() => undefined) as never }],
 ])("%s is no setting", (_, options) => {
   expect(() => createInboundLimiter(options)).toThrow(ConfigError);
+});
+
+test.each<[unknown, RegExp]>([
+  [undefined, /no options; use for instance \{ rate: "100\/min" \}/],
+  [{}, /limits nothing; give it a rate/],
+  [{ rate: 100 }, /rate is 100; write it as "100\/s"/],
+  [
+    { rate: createInboundLimiter({ rate: "1/s" }) },
+    /rate is an inbound limiter; give it as limiter/,
+  ],
+  [{ rate: { tryAcquire: () => true } }, /share it with store: redisQuotaStore/],
+  [{ rate: "1/s", store: { sync: () => undefined } }, /use redisQuotaStore\(\{ url \}\)/],
+  [{ rate: "1/s", store: null }, /use redisQuotaStore\(\{ url \}\)/],
+  [
+    {
+      policies: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`p${i}`, "1/s"])),
+      store: new MemoryQuotaStore(),
+    },
+    /a store takes 16 policies, and there are 17/,
+  ],
+  [{ policies: ["1/s"] }, /policies is a list; give each a name/],
+  [{ concurrency: null }, /concurrency is null; it must be a number/],
+  [{ concurrency: {} }, /it must be a number, "adaptive" or \{ limit: 50 \}/],
+])("the message about %o has a way out", (options, message) => {
+  expect(() => createInboundLimiter(options as InboundLimiterOptions)).toThrow(message);
+});
+
+test("observers hear of every decision, and one that throws or rejects changes nothing", () => {
+  const events: InboundEvent[] = [];
+  const limiter = createInboundLimiter({
+    name: "api",
+    rate: "1/min",
+    clock: new VirtualClock(),
+    observers: [
+      () => {
+        throw new Error("broken");
+      },
+      () => Promise.reject(new Error("later")),
+      (event) => events.push(event),
+    ],
+  });
+  limiter.check("a");
+  limiter.check("a");
+  expect(events).toEqual([
+    {
+      type: "admitted",
+      limiter: "api",
+      atMs: 0,
+      key: "a",
+      cost: 1,
+      waitedMs: 0,
+      inFlight: 0,
+      limit: undefined,
+    },
+    {
+      type: "refused",
+      limiter: "api",
+      atMs: 0,
+      key: "a",
+      reason: "over-quota",
+      violated: ["default"],
+      retryAfterMs: 60_000,
+      waitedMs: 0,
+    },
+  ]);
+});
+
+test("a quota that runs out while a request waits for its permit is told, and the permit goes on", async () => {
+  const timer = new VirtualTimer();
+  const limiter = createInboundLimiter({ rate: "2/min", concurrency: 1, clock: timer });
+  const first = await limiter.admit("a");
+  const second = limiter.admit("a");
+  const third = limiter.admit("a");
+  const other = limiter.admit("b");
+  expect(limiter.waiting).toBe(3);
+  if (first.admitted) first.permit?.end("ok");
+  const served = await other;
+  expect(served).toMatchObject({ admitted: true });
+  if (served.admitted) served.permit?.end("ok");
+  const next = await second;
+  if (next.admitted) next.permit?.end("ok");
+  expect(await third).toMatchObject({ admitted: false, status: 429 });
+  expect(limiter.inFlight).toBe(0);
 });
 
 test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])("a cost of %d is a mistake", (cost) => {

@@ -1,8 +1,11 @@
 /** Fields of an answer, by name. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** `over-quota`: this key has used what is its. `concurrency`: we have as much in hand as we can. */
-export type InboundReason = "over-quota" | "concurrency";
+/**
+ * `over-quota`: the key has used its quota. `concurrency`: as many requests are in flight as may be.
+ * `store-lost`: the shared quotas cannot be read, and `onStoreLoss` is `closed`.
+ */
+export type InboundReason = "over-quota" | "concurrency" | "store-lost";
 
 /** A request that is turned away, and the whole answer to it. It cost its key nothing. */
 export interface Refused {

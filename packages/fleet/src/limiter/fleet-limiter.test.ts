@@ -110,3 +110,23 @@ test("after a refusal the pause is never 0, however small the missing part of a 
   }
   expect(limiter.counts.refused).toBeGreaterThan(0);
 });
+
+test("a charge is taken in full, and what was not there is missing from what comes next", () => {
+  const { limiter, told, setNow } = setUp(100, (ceiling) => new SmoothPacing(ceiling));
+  setNow(0);
+  expect(limiter.tokens()).toBe(1);
+  limiter.charge(21);
+  expect([limiter.tokens(), told()]).toEqual([0, ["requested 21"]]);
+  setNow(200);
+  expect([limiter.tokens(), limiter.pauseMs(1)]).toEqual([0, 10]);
+  setNow(210);
+  expect(limiter.tokens()).toBe(1);
+});
+
+test("a limiter that has left has no tokens", async () => {
+  const { limiter, setNow } = setUp(100, (ceiling) => new SmoothPacing(ceiling));
+  setNow(0);
+  await limiter.leave();
+  limiter.charge(1);
+  expect(limiter.tokens()).toBe(0);
+});

@@ -57,7 +57,7 @@ export interface FleetLimiterOptions {
  * the process, without a call to the store. Waiting calls are served in the order of their arrival,
  * and no later call overtakes them.
  *
- * A limiter is also a `RateSource`: pass it to a gate of `@sluice/egress` as `rate`.
+ * A limiter is also a `RateSource`: pass it to a gate of `@sluice/egress` as `rate`, or among its `rates`.
  *
  * @example
  * const limiter = await joinFleet({ pool: "mail", store, rateLimit: { max: 100, min: 100 } });
@@ -206,6 +206,34 @@ export class FleetLimiter {
     if (this.#queue.size > 0 || !this.#grants.tryTake(count, nowMs)) return false;
     this.#onRequested(count);
     return true;
+  }
+
+  /** Tokens that are there now; 0 in debt. For callers that decide for themselves, and then `charge`. */
+  tokens(nowMs: number = this.#now()): number {
+    return this.#grants.left(nowMs);
+  }
+
+  /**
+   * Takes `count` tokens for work that was already accepted, into debt if necessary: as `charge` of a
+   * `TokenBucket`. While no more is charged than one call after `tokens` was above 0, the debt is at most
+   * that call.
+   */
+  charge(count: number, nowMs: number = this.#now()): void {
+    requireTokens(count);
+    this.#onRequested(count);
+    this.#grants.charge(count, nowMs);
+  }
+
+  /**
+   * For a gate: corrects the cost of a call. Takes `count` more tokens, into debt if necessary, or takes
+   * `-count` back if `count` is below 0. What came back above `countMax` is gone.
+   */
+  adjust(count: number, nowMs: number): void {
+    if (count >= 0) this.charge(count, nowMs);
+    else {
+      requireTokens(-count);
+      this.#grants.giveBack(-count, nowMs);
+    }
   }
 
   /** For a gate: a call of `count` tokens was refused because they were missing. */

@@ -72,6 +72,31 @@ export class Grants {
     return true;
   }
 
+  /** Tokens that are there. */
+  left(nowMs: number): number {
+    if (this.#isClosed) return 0;
+    const { pacing, share, epochClock } = this.#options;
+    return pacing.leftAt(epochClock.at(nowMs), share.entitlementAt(nowMs));
+  }
+
+  /** Takes `count` tokens, whether they are there or not; what is missing is missing from what comes next. */
+  charge(count: number, nowMs: number): void {
+    // Brings the tokens that are due first.
+    this.left(nowMs);
+    this.#options.pacing.spend(count);
+    this.#onGranted(count, nowMs);
+  }
+
+  /** Takes back tokens of a gate's call that cost less than was taken; at most what that call took. */
+  giveBack(count: number, nowMs: number): void {
+    // Brings the tokens that are due first.
+    this.left(nowMs);
+    const { pacing, tally, share } = this.#options;
+    pacing.takeBack(count);
+    tally.deposited += count;
+    share.demand?.onDeposited(count);
+  }
+
   /** Counts tokens that were asked for, are not granted and no longer waited for. */
   refuse(count: number): Reason {
     const { share, tally } = this.#options;

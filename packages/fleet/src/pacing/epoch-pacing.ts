@@ -93,7 +93,11 @@ export class EpochPacing implements Pacing {
     this.#taken = Math.min(this.#debt, this.#share);
     this.#debt -= this.#taken;
     this.#takeBack = (count) => {
-      if (this.#ceiling.epoch === epoch) this.#taken -= count;
+      if (this.#ceiling.epoch !== epoch) return;
+      const paid = Math.min(count, this.#debt);
+      this.#debt -= paid;
+      // A gate may give back tokens that were taken in an earlier epoch.
+      this.#taken = Math.max(0, this.#taken - (count - paid));
     };
     this.#ceiling.tell();
   }

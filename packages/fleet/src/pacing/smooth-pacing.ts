@@ -72,7 +72,8 @@ export class SmoothPacing implements Pacing {
     const { epoch } = this.#ceiling;
     this.#takeBackSlot = slot;
     this.#takeBack = (count) => {
-      if (this.#ceiling.epoch === epoch) this.#used -= count;
+      // A gate may give back tokens that were taken in an earlier epoch.
+      if (this.#ceiling.epoch === epoch) this.#used = Math.max(0, this.#used - count);
       if (!this.#recent.remove(slot, count)) return;
       this.#tokens = Math.min(this.#capacity, this.#tokens + count);
       this.#hasDeposit = true;

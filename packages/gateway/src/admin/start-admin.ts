@@ -3,9 +3,9 @@ import type { Clock, Timer } from "@sluice/core";
 import { requireKnownKeys } from "@sluice/core/internal";
 import { systemTimer, systemWallClock } from "@sluice/core/system";
 import { EventFeed } from "../observe/event-feed.ts";
-import { isLoopback } from "../server/listen-address.ts";
-import { reachableHost } from "../server/reachable-host.ts";
-import type { AdministrableBroker, BrokerStats } from "./administered-broker.ts";
+import { isLoopback } from "../server/socket/listen-address.ts";
+import { reachableHost } from "../server/socket/reachable-host.ts";
+import type { AdministrableGateway, BrokerStats } from "./administered-broker.ts";
 import { CLUSTER } from "./cluster.ts";
 import { Guard } from "./http/guard.ts";
 import { httpUrl, parseHttpAddress } from "./http/http-address.ts";
@@ -14,6 +14,10 @@ import type { HttpLimits } from "./http/http-limits.ts";
 import { HttpServer } from "./http/http-server.ts";
 import { Router } from "./http/router.ts";
 import type { Route } from "./http/router.ts";
+import { limitRoutes } from "./limits/limit-routes.ts";
+import { settingPaths } from "./limits/setting.ts";
+import type { PlaceOf } from "./limits/setting.ts";
+import { whyRoutes } from "./limits/why-routes.ts";
 import { observeRoutes } from "./observe/observe-routes.ts";
 import { pulsarRoutes } from "./pulsar/pulsar-routes.ts";
 import { refusalAnswer } from "./pulsar/refusal-answer.ts";
@@ -23,13 +27,16 @@ export interface StartAdminOptions {
   readonly listen?: string;
   /** The host that tools and clients are sent to, if it is not the one to listen on. */
   readonly advertisedHost?: string;
-  readonly broker: AdministrableBroker;
+  /** A broker, or a gateway in front of a cluster, which has no topics of its own to administer. */
+  readonly broker: AdministrableGateway;
   /** A bearer token that may do everything, beside those of the broker's roles. */
   readonly token?: string;
   /** The events of the broker; without it `/api/events` has none. */
   readonly events?: EventFeed;
   readonly version: string;
   readonly limits?: Partial<HttpLimits>;
+  /** Where a key of the flow file stands, as "flow.yaml:12"; undefined if it does not have the key. */
+  readonly placeOf?: (path: readonly string[]) => string | undefined;
   /** More routes beside the broker's. */
   readonly routes?: readonly Route[];
   /** A request failed that should not have; its client was told 500. */
@@ -57,6 +64,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "events",
   "version",
   "limits",
+  "placeOf",
   "routes",
   "onError",
 ]);
@@ -92,7 +100,11 @@ export async function startAdmin(
     brokerTls: broker.urls.find((one) => one.startsWith("pulsar+ssl://")),
     http: url,
   };
+  const embedded = "broker" in administered ? administered : undefined;
   const observed = {
+    upstream: administered.upstream,
+    throttling: administered.throttling,
+    shares: administered.shares,
     cluster: CLUSTER,
     version,
     gatewayUrls: broker.urls,
@@ -102,14 +114,28 @@ export async function startAdmin(
   };
   const stats = async (): Promise<BrokerStats> => ({
     ...administered.connections(),
-    topics: await administered.broker.openTopicStats(),
+    topics: (await embedded?.broker.openTopicStats()) ?? [],
   });
   router.add(observeRoutes({ ...observed, stats, notReady: () => broker.notReady() }));
-  router.add(
-    pulsarRoutes({ ...administered, wallClock, cluster: CLUSTER, version, urls: () => urls }),
-  );
+  if (embedded !== undefined)
+    router.add(
+      pulsarRoutes({ ...embedded, wallClock, cluster: CLUSTER, version, urls: () => urls }),
+    );
+  const placeOf = placeIn(options.placeOf);
+  router.add(limitRoutes(administered, placeOf));
+  router.add(whyRoutes(administered, embedded?.broker, { wallClock, placeOf }));
   router.add(routes);
   return { url, close: () => server.close() };
+}
+
+function placeIn(find: StartAdminOptions["placeOf"] = () => undefined): PlaceOf {
+  return (setting) => {
+    for (const path of settingPaths(setting)) {
+      const place = find(path);
+      if (place !== undefined) return place;
+    }
+    return undefined;
+  };
 }
 
 /** Beyond this machine, any client that reaches the port could delete every topic. */

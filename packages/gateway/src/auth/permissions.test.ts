@@ -1,5 +1,6 @@
 import { ConfigError } from "@sluice/core";
 import { expect, test } from "vitest";
+import type { TopicName } from "../name/topic-name.ts";
 import { Permissions } from "./permissions.ts";
 
 const permissions = new Permissions({
@@ -50,6 +51,67 @@ test("a role sees the topics that it may look up", () => {
   expect(permissions.visible("shop", "lookup", topics)).toEqual(topics.slice(0, 1));
   expect(permissions.visible("root", "lookup", topics)).toEqual(topics);
   expect(permissions.visible(undefined, "lookup", topics)).toEqual([]);
+});
+
+/** Grants of one role on one namespace, that a test can take back. */
+class SomeGrants {
+  grantsVersion = 0;
+  asked = 0;
+  #actions: readonly string[] = [];
+
+  grant(...actions: readonly string[]): void {
+    this.#actions = actions;
+    this.grantsVersion += 1;
+  }
+
+  isGranted(role: string, action: string, { namespace }: TopicName): boolean {
+    this.asked += 1;
+    return role === "guest" && namespace === "shop/eu" && this.#actions.includes(action);
+  }
+}
+
+test("a role has its configured rights and those granted, until they are revoked", () => {
+  const grants = new SomeGrants();
+  const both = new Permissions({ guest: { consume: ["public/default/*"] } }, grants);
+  const rights = (): readonly boolean[] => [
+    both.allows("guest", "consume", "orders"),
+    both.allows("guest", "consume", "persistent://shop/eu/t"),
+    both.allows("other", "consume", "persistent://shop/eu/t"),
+    both.allows(undefined, "consume", "persistent://shop/eu/t"),
+  ];
+  expect(rights()).toEqual([true, false, false, false]);
+  grants.grant("consume");
+  expect(rights()).toEqual([true, true, false, false]);
+  expect(both.isAdmin("guest")).toBe(false);
+  grants.grant();
+  expect(rights()).toEqual([true, false, false, false]);
+});
+
+test("a list of topics that was asked for before shows what was granted and revoked since", () => {
+  const grants = new SomeGrants();
+  const granted = new Permissions({}, grants);
+  const topics = Object.freeze(["persistent://shop/eu/t", "persistent://shop/us/t"]);
+  const seen = (): readonly string[] => granted.visible("guest", "lookup", topics);
+  expect(seen()).toEqual([]);
+  grants.grant("lookup");
+  expect(seen()).toEqual(["persistent://shop/eu/t"]);
+  grants.grant();
+  expect(seen()).toEqual([]);
+});
+
+test("a list is looked through once per role and change, for the 64 latest roles", () => {
+  const grants = new SomeGrants();
+  const granted = new Permissions({}, grants);
+  const topics = Object.freeze(["persistent://shop/eu/t"]);
+  const ask = (role: number): unknown => granted.visible(`role-${role}`, "lookup", topics);
+  for (let role = 0; role < 64; role++) ask(role);
+  for (let role = 0; role < 64; role++) ask(role);
+  expect(grants.asked).toBe(64);
+  ask(64);
+  ask(1);
+  expect(grants.asked).toBe(65);
+  ask(0);
+  expect(grants.asked).toBe(66);
 });
 
 test.each([

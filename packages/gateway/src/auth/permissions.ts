@@ -1,8 +1,10 @@
 import { ConfigError } from "@sluice/core";
 import { requireKnownKeys } from "@sluice/core/internal";
 import { parseTopicName } from "../name/topic-name.ts";
+import type { TopicName } from "../name/topic-name.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
-import { TopicPattern } from "./topic-pattern.ts";
+import { parseTopicPattern } from "../name/topic-pattern.ts";
+import type { TopicPattern } from "../name/topic-pattern.ts";
 
 /** What a client does to a topic. Both producers and consumers may look a topic up. */
 export type Action = "produce" | "consume" | "lookup";
@@ -25,23 +27,45 @@ const ROLE_KEYS: ReadonlySet<string> = new Set(["produce", "consume", "admin"]);
 /** Patterns of one role and action. Each costs one match per PRODUCER, SUBSCRIBE or request. */
 const PATTERNS_MAX = 1_000;
 
-const PATTERN = /^(?:(persistent|non-persistent):\/\/)?([^/]+)\/([^/]+)\/([^/]+)$/;
+/**
+ * Answers to `visible` that are kept per list, the oldest dropped first. A list of 10,000 names takes
+ * 80 KB for each.
+ */
+const KEPT_ANSWERS_MAX = 64;
 
 interface Role {
   readonly isAdmin: boolean;
   readonly patterns: Readonly<Record<Action, readonly TopicPattern[]>>;
 }
 
+/** The rights that were granted through the administration while the broker runs. */
+export interface Grants {
+  /** Changes with every grant and revocation, because answers are kept. */
+  readonly grantsVersion: number;
+  isGranted(role: string, action: Action, topic: TopicName): boolean;
+}
+
+const NO_GRANTS: Grants = { grantsVersion: 0, isGranted: () => false };
+
+interface KeptAnswer {
+  readonly version: number;
+  readonly topics: readonly string[];
+}
+
 /**
- * Which roles may publish to, subscribe to and administer which topics. A role that is not named,
- * and a client without a role, may do nothing.
+ * Which roles may publish to, subscribe to and administer which topics: the union of the configured
+ * roles and of what was granted. A role with neither, and a client without a role, may do nothing.
  */
 export class Permissions {
+  readonly #options: Readonly<Record<string, RoleOptions>>;
   readonly #roles = new Map<string, Role>();
-  /** By the list and the patterns, as long as the list is kept. */
-  readonly #visible = new WeakMap<readonly string[], Map<object, readonly string[]>>();
+  readonly #grants: Grants;
+  /** By the list, then by action and role, as long as the list lives. */
+  readonly #kept = new WeakMap<readonly string[], Map<string, KeptAnswer>>();
 
-  constructor(roles: Readonly<Record<string, RoleOptions>>) {
+  constructor(roles: Readonly<Record<string, RoleOptions>>, grants: Grants = NO_GRANTS) {
+    this.#options = roles;
+    this.#grants = grants;
     for (const [name, options] of Object.entries(roles)) {
       requireKnownKeys(`roles.${name}`, options, ROLE_KEYS);
       const produce = compile(`roles.${name}.produce`, options.produce ?? []);
@@ -51,34 +75,55 @@ export class Permissions {
     }
   }
 
+  /** The same roles with grants: wrong roles are refused before the data, which has the grants, is opened. */
+  with(grants: Grants): Permissions {
+    return new Permissions(this.#options, grants);
+  }
+
   isAdmin(role: string | undefined): boolean {
     return this.#find(role)?.isAdmin ?? false;
   }
 
   /** `topic` is any form of a name; of what is no name, nothing is allowed. */
   allows(role: string | undefined, action: Action, topic: string): boolean {
-    const full = fullName(topic);
-    return full !== undefined && this.visible(role, action, [full]).length > 0;
+    const name = nameOf(topic);
+    return name !== undefined && role !== undefined && this.#allows(role, action, name.full);
   }
 
   /**
-   * Those of these full names on which the role may act. For one list that does not change the answer
-   * is found once: 10,000 names with some patterns take milliseconds.
+   * Those of these full names on which the role may act. For a frozen list the answer is kept until a
+   * right is granted or revoked: 10,000 names with some patterns take milliseconds.
    */
   visible(role: string | undefined, action: Action, topics: readonly string[]): readonly string[] {
-    const found = this.#find(role);
-    if (found === undefined) return [];
-    if (found.isAdmin) return topics;
-    const patterns = found.patterns[action];
-    const known = this.#visible.get(topics)?.get(patterns);
-    if (known !== undefined) return known;
-    const visible = Object.freeze(
-      topics.filter((topic) => patterns.some((pattern) => pattern.matches(topic))),
-    );
-    if (!Object.isFrozen(topics)) return visible;
-    const lists = this.#visible.get(topics) ?? new Map<object, readonly string[]>();
-    this.#visible.set(topics, lists.set(patterns, visible));
+    if (role === undefined) return [];
+    if (this.isAdmin(role)) return topics;
+    const key = `${action} ${role}`;
+    const { grantsVersion: version } = this.#grants;
+    const known = this.#kept.get(topics)?.get(key);
+    if (known?.version === version) return known.topics;
+    const visible = Object.freeze(topics.filter((topic) => this.#allows(role, action, topic)));
+    if (Object.isFrozen(topics)) this.#keep(topics, key, { version, topics: visible });
     return visible;
+  }
+
+  #allows(role: string, action: Action, full: string): boolean {
+    const found = this.#find(role);
+    if (found?.isAdmin === true) return true;
+    if (found?.patterns[action].some((pattern) => pattern.matches(full)) === true) return true;
+    const name = nameOf(full);
+    return name !== undefined && this.#grants.isGranted(role, action, name);
+  }
+
+  #keep(topics: readonly string[], key: string, answer: KeptAnswer): void {
+    const answers = this.#kept.get(topics) ?? new Map<string, KeptAnswer>();
+    this.#kept.set(topics, answers);
+    answers.delete(key);
+    answers.set(key, answer);
+    if (answers.size <= KEPT_ANSWERS_MAX) return;
+    for (const oldest of answers.keys()) {
+      answers.delete(oldest);
+      return;
+    }
   }
 
   #find(role: string | undefined): Role | undefined {
@@ -86,9 +131,9 @@ export class Permissions {
   }
 }
 
-function fullName(topic: string): string | undefined {
+function nameOf(topic: string): TopicName | undefined {
   try {
-    return parseTopicName(topic).full;
+    return parseTopicName(topic);
   } catch (error) {
     if (error instanceof RefusalError) return undefined;
     throw error;
@@ -99,12 +144,5 @@ function compile(key: string, patterns: readonly string[]): readonly TopicPatter
   const isList: boolean = Array.isArray(patterns);
   if (!isList || patterns.length > PATTERNS_MAX)
     throw new ConfigError(`${key} must be a list of at most ${PATTERNS_MAX} patterns`);
-  return patterns.map((pattern) => {
-    const [, domain, ...parts] = PATTERN.exec(pattern) ?? [];
-    if (parts.length === 0)
-      throw new ConfigError(
-        `${key} has "${pattern}"; a pattern is "tenant/namespace/topic", such as "public/default/*"`,
-      );
-    return new TopicPattern(domain, parts);
-  });
+  return patterns.map((pattern) => parseTopicPattern(key, pattern));
 }

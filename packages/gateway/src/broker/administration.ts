@@ -1,6 +1,6 @@
 import type { Position } from "../storage/position.ts";
 import type { StoredEntry } from "../storage/log/topic-log.ts";
-import type { SeekPoint } from "../topic/consumer-handle.ts";
+import type { SeekPoint } from "../topic/consumer/consumer-handle.ts";
 import type { TopicStats } from "../topic/topic-stats.ts";
 import type { TopicDomain } from "./topic-index.ts";
 
@@ -17,10 +17,14 @@ export interface BrokerAdministration {
   namespaces(): readonly string[];
   hasTopic(topic: string): boolean;
   partitionsOf(topic: string): number;
-  /** Opens the topic if it is not open. A partitioned topic has the stats of its partitions only. */
-  statsOf(topic: string): Promise<TopicStats>;
-  /** Of the topics that are open, asked in several turns of the event loop. */
-  openTopicStats(): Promise<readonly TopicStats[]>;
+  /**
+   * Opens the topic if it is not open. A partitioned topic has the stats of its partitions only.
+   * Asked in several turns of the event loop. `listedMax`: producers and consumers that are listed one
+   * by one, 0 unless given.
+   */
+  statsOf(topic: string, listedMax?: number): Promise<TopicStats>;
+  /** Of the topics that are open, asked in several turns; `listedMax` is for all of them together. */
+  openTopicStats(listedMax?: number): Promise<readonly TopicStats[]>;
   createTopic(topic: string): Promise<void>;
   createPartitionedTopic(topic: string, partitions: number): Promise<void>;
   /** Only more; durable subscriptions of partition 0 are copied to the new ones. */

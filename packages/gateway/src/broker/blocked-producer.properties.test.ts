@@ -9,7 +9,7 @@ import type { Position } from "../storage/position.ts";
 import { comparePositions } from "../storage/position.ts";
 import { FileBrokerStore } from "../storage/store/file-broker-store.ts";
 import { MemoryBrokerStore } from "../storage/store/memory-broker-store.ts";
-import type { ProducerHandle } from "../topic/producer-handle.ts";
+import type { ProducerHandle } from "../topic/producer/producer-handle.ts";
 
 interface Stored {
   readonly number: number;

@@ -1,5 +1,4 @@
 import type { Clock, Random, Timer } from "@sluice/core";
-import { requireWhole } from "@sluice/core/internal";
 import type { ByteBudget } from "../memory/byte-budget.ts";
 import type { BrokerObserver } from "../observe/broker-event.ts";
 import type { TopicPolicies } from "../policy/topic-policy.ts";
@@ -7,23 +6,27 @@ import type { StoredEntry } from "../storage/log/topic-log.ts";
 import type { Position } from "../storage/position.ts";
 import { SchemaRegistry } from "../schema/schema-registry.ts";
 import type { BrokerStore } from "../storage/store/broker-store.ts";
-import { Turns } from "../storage/turns.ts";
-import type { ConsumerHandle, ConsumerRequest, SeekPoint } from "../topic/consumer-handle.ts";
-import { DeliveryTurns } from "../topic/delivery-turns.ts";
-import { NameMaker } from "../topic/name-maker.ts";
+import type {
+  ConsumerHandle,
+  ConsumerRequest,
+  SeekPoint,
+} from "../topic/consumer/consumer-handle.ts";
+import { DeliveryTurns } from "../topic/subscription/delivery-turns.ts";
+import { NameMaker } from "../topic/producer/name-maker.ts";
 import { PersistentTopic } from "../topic/persistent-topic.ts";
-import type { ProducerHandle, ProducerRequest } from "../topic/producer-handle.ts";
-import { ReadAheadMemory } from "../topic/read-ahead-memory.ts";
+import type { ProducerHandle, ProducerRequest } from "../topic/producer/producer-handle.ts";
+import { ReadAheadMemory } from "../topic/subscription/read-ahead-memory.ts";
 import { orRefusal } from "../topic/refusal.ts";
 import { parseTopicName } from "../name/topic-name.ts";
 import type { TopicName } from "../name/topic-name.ts";
+import { inTurns, Listing } from "../topic/stats-steps.ts";
 import type { TopicStats } from "../topic/topic-stats.ts";
 import type { TopicSurroundings } from "../topic/topic.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
 import { resolveSettings } from "../topic/settings.ts";
 import type { BrokerSettings, ResolvedSettings } from "../topic/settings.ts";
 import type { BrokerAdministration } from "./administration.ts";
-import { partitionName } from "./topic-index.ts";
+import { exists, PartitionedTopics, wholeTopic } from "./partitioned-topics.ts";
 import type { TopicDomain } from "./topic-index.ts";
 import { Topics, notFound } from "./topics.ts";
 
@@ -58,11 +61,11 @@ export class Broker implements BrokerAdministration {
   readonly schemas: SchemaRegistry;
   readonly #store: BrokerStore;
   readonly #timer: Timer;
+  readonly #nextTurn: () => Promise<void>;
   readonly #wallClock: Clock;
   readonly #settings: ResolvedSettings;
   readonly #topics: Topics;
-  /** Changes of the number of partitions. */
-  readonly #turns = new Turns();
+  readonly #partitioned: PartitionedTopics;
   readonly #closing = new AbortController();
   readonly #repeating: Promise<unknown>;
   #closed: Promise<void> | undefined;
@@ -74,6 +77,7 @@ export class Broker implements BrokerAdministration {
     this.#store = store;
     this.schemas = new SchemaRegistry(store.schemas);
     this.#timer = timer;
+    this.#nextTurn = nextTurn;
     this.#wallClock = wallClock;
     this.#settings = resolveSettings(settings);
     const names = new NameMaker(random);
@@ -90,6 +94,11 @@ export class Broker implements BrokerAdministration {
       settings: this.#settings,
     };
     this.#topics = new Topics(store, surroundings);
+    this.#partitioned = new PartitionedTopics(this.#topics, {
+      store,
+      schemas: this.schemas,
+      limits: this.#settings.limits,
+    });
     this.#repeating = Promise.all([
       this.#repeat(this.#settings.tidyMs, () => this.#topics.tidy()),
       this.#repeat(this.#settings.quotaCheckMs, () => this.#topics.check()),
@@ -139,30 +148,11 @@ export class Broker implements BrokerAdministration {
 
   /** Resolves once it is durable. */
   async createPartitionedTopic(topic: string, count: number): Promise<void> {
-    const name = this.#whole(topic);
-    requireWhole("partitions", count, 1, this.#settings.limits.partitionsMax);
-    await this.#turns.run(async () => {
-      if (this.hasTopic(topic)) throw exists(name);
-      this.#requireRoom(count);
-      await orRefusal(this.#store.savePartitionCount(name.full, count));
-      this.#topics.index.setPartitions(name, count);
-    });
+    await this.#partitioned.create(wholeTopic(topic), count);
   }
 
   async growPartitions(topic: string, count: number): Promise<void> {
-    const name = this.#whole(topic);
-    requireWhole("partitions", count, 1, this.#settings.limits.partitionsMax);
-    await this.#turns.run(async () => {
-      const former = this.partitionsOf(topic);
-      if (former === 0)
-        throw new RefusalError("NotAllowedError", `topic ${name.full} is not partitioned`);
-      if (count < former)
-        throw new RefusalError("NotAllowedError", `topic ${name.full} has ${former} partitions`);
-      this.#requireRoom(count - former);
-      await this.#copySubscriptions(name, { from: former, to: count });
-      await orRefusal(this.#store.savePartitionCount(name.full, count));
-      this.#topics.index.setPartitions(name, count);
-    });
+    await this.#partitioned.grow(wholeTopic(topic), count);
   }
 
   async deleteTopic(
@@ -171,7 +161,7 @@ export class Broker implements BrokerAdministration {
   ): Promise<void> {
     const name = parseTopicName(topic);
     if (this.partitionsOf(topic) > 0) {
-      await this.#turns.run(() => this.#deletePartitioned(name, force));
+      await this.#partitioned.delete(name, force);
       return;
     }
     if (!this.#topics.index.has(name)) throw notFound(name.full);
@@ -191,9 +181,9 @@ export class Broker implements BrokerAdministration {
     return opened.terminate();
   }
 
-  async statsOf(topic: string): Promise<TopicStats> {
+  async statsOf(topic: string, listedMax = 0): Promise<TopicStats> {
     const opened = await this.#topics.open(this.#usable(topic), { mayCreate: false });
-    return opened.stats();
+    return inTurns(opened.stats(new Listing(listedMax)), this.#nextTurn);
   }
 
   async subscriptionsOf(topic: string): Promise<readonly string[]> {
@@ -261,8 +251,8 @@ export class Broker implements BrokerAdministration {
     return this.#topics.stats();
   }
 
-  openTopicStats(): Promise<readonly TopicStats[]> {
-    return this.#topics.statsInTurns();
+  openTopicStats(listedMax = 0): Promise<readonly TopicStats[]> {
+    return this.#topics.statsInTurns(listedMax);
   }
 
   /** Closes producers and consumers, saves cursors, then closes the store. Idempotent. */
@@ -281,35 +271,6 @@ export class Broker implements BrokerAdministration {
     }
   }
 
-  async #deletePartitioned(name: TopicName, force: boolean): Promise<void> {
-    const existing = this.#partitions(name).filter((partition) =>
-      this.#topics.index.has(partition),
-    );
-    const removeRest = async (): Promise<void> => {
-      await orRefusal(this.#store.removePartitionCount(name.full));
-      this.#topics.index.removePartitions(name);
-      await this.schemas.delete(name.full);
-    };
-    await this.#topics.delete(existing, { force, removeRest });
-  }
-
-  /** Subscriptions of partition 0 begin at the start of new partitions, which have no entries yet. */
-  async #copySubscriptions(
-    { full }: TopicName,
-    { from, to }: { readonly from: number; readonly to: number },
-  ): Promise<void> {
-    const first = parseTopicName(partitionName(full, 0));
-    if (!first.isPersistent || !this.#topics.index.has(first)) return;
-    const names = (await this.#persistent(first.full)).subscriptions.durableNames;
-    for (let index = from; index < to; index++) {
-      if (names.length === 0) return;
-      const name = parseTopicName(partitionName(full, index));
-      const topic = await this.#topics.open(name, { mayCreate: true, byAdministrator: true });
-      if (!(topic instanceof PersistentTopic)) return;
-      for (const subscription of names) await topic.subscriptions.ensure(subscription);
-    }
-  }
-
   /** Does something in a topic, or in each partition of one, one after the other. */
   async #inParts(
     topic: string,
@@ -321,16 +282,10 @@ export class Broker implements BrokerAdministration {
   /** The topic itself, or its partitions. */
   #parts(topic: string): readonly TopicName[] {
     const name = parseTopicName(topic);
-    const partitions = this.#partitions(name);
+    const partitions = this.#partitioned.partitionsOf(name);
     if (partitions.length > 0) return partitions;
     if (this.#topics.index.lists(name)) return [name];
     throw notFound(name.full);
-  }
-
-  #partitions(name: TopicName): readonly TopicName[] {
-    return Array.from({ length: this.partitionsOf(name.full) }, (_, index) =>
-      parseTopicName(partitionName(name.full, index)),
-    );
   }
 
   async #persistent(topic: string): Promise<PersistentTopic> {
@@ -338,14 +293,6 @@ export class Broker implements BrokerAdministration {
     const opened = await this.#topics.open(name, { mayCreate: false });
     if (opened instanceof PersistentTopic) return opened;
     throw new RefusalError("NotAllowedError", `topic ${name.full} is not persistent`);
-  }
-
-  /** A topic that is not a partition of another. */
-  #whole(topic: string): TopicName {
-    const name = parseTopicName(topic);
-    if (name.partition !== undefined)
-      throw new RefusalError("NotAllowedError", `${name.full} is a partition`);
-    return name;
   }
 
   /** A topic that can have producers and consumers of its own. */
@@ -360,12 +307,6 @@ export class Broker implements BrokerAdministration {
     return name;
   }
 
-  #requireRoom(more: number): void {
-    const { topicsMax } = this.#settings.limits;
-    if (this.#topics.index.size + more > topicsMax)
-      throw new RefusalError("NotAllowedError", `there may be ${topicsMax} topics and partitions`);
-  }
-
   async #repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -377,8 +318,4 @@ export class Broker implements BrokerAdministration {
       await work();
     }
   }
-}
-
-function exists({ full }: TopicName): RefusalError {
-  return new RefusalError("NotAllowedError", `topic ${full} exists already`);
 }

@@ -8,7 +8,7 @@ import { SimulatedDisk } from "../../test/simulated-disk.ts";
 import type { Position } from "../storage/position.ts";
 import { MemoryBrokerStore } from "../storage/store/memory-broker-store.ts";
 import type { BrokerStore } from "../storage/store/broker-store.ts";
-import type { ProducerHandle } from "../topic/producer-handle.ts";
+import type { ProducerHandle } from "../topic/producer/producer-handle.ts";
 
 const POLICY = { messageTtlMs: undefined, backlogQuota: undefined };
 

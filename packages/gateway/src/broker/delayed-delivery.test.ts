@@ -9,7 +9,7 @@ import { SimulatedDisk } from "../../test/simulated-disk.ts";
 import type { Position } from "../storage/position.ts";
 import { FileBrokerStore } from "../storage/store/file-broker-store.ts";
 import type { Delivery } from "../subscription/delivery.ts";
-import type { ProducerHandle } from "../topic/producer-handle.ts";
+import type { ProducerHandle } from "../topic/producer/producer-handle.ts";
 
 function send(
   { handle }: { readonly handle: ProducerHandle },

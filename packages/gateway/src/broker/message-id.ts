@@ -1,7 +1,7 @@
 import { EARLIEST_ID, NO_ID } from "@sluice/pulsar/wire";
 import type { MessageIdData } from "@sluice/pulsar/wire";
 import type { Position } from "../storage/position.ts";
-import type { StartPoint } from "../topic/consumer-handle.ts";
+import type { StartPoint } from "../topic/consumer/consumer-handle.ts";
 
 /**
  * The position that an id names. The latest is after everything; -1, which clients send for the
@@ -24,6 +24,10 @@ export function startPointOf(id: MessageIdData): StartPoint {
   return { kind: "at", position: positionOf(id) };
 }
 
+/** Ids from here on are negative numbers of 64 bits. */
+const NEGATIVE_FROM = 1n << 63n;
+
 function signed(id: bigint): number {
-  return Number(BigInt.asIntN(64, id));
+  // `asIntN` makes a BigInt for each id of an ACK.
+  return Number(id < NEGATIVE_FROM ? id : BigInt.asIntN(64, id));
 }

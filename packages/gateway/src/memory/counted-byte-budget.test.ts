@@ -10,20 +10,33 @@ function budgetOf8MiB() {
   return { budget, changes };
 }
 
-test("the budget is exhausted above its maximum and free at seven eighths of it, whatever holds it", () => {
+test("the budget is exhausted above three quarters and free at seven eighths of these, whatever holds it", () => {
   const { budget, changes } = budgetOf8MiB();
   let calls = 0;
   budget.whenFree(() => calls++);
   budget.reserve("publish", 4 * MIB);
-  budget.reserve("partial-frame", 4 * MIB);
+  budget.reserve("partial-frame", 2 * MIB);
   expect([budget.isExhausted, changes]).toEqual([false, []]);
   budget.reserve("clients", 1);
   expect([budget.isExhausted, changes]).toEqual([true, [true]]);
-  budget.release("publish", MIB);
+  budget.release("publish", 0.75 * MIB);
   expect([budget.isExhausted, calls]).toEqual([true, 0]);
   budget.release("publish", 1);
   expect([budget.isExhausted, calls, changes]).toEqual([false, 1, [true, false]]);
-  expect([budget.bytes, budget.bytesOf("publish")]).toEqual([7 * MIB, 3 * MIB - 1]);
+  expect([budget.bytes, budget.peakBytes]).toEqual([5.25 * MIB, 6 * MIB + 1]);
+  expect(budget.byUse()).toMatchObject({ publish: 3.25 * MIB - 1, clients: 1, held: 0 });
+});
+
+test("new connections are refused above four fifths, and all reading ends above fifteen sixteenths", () => {
+  const { budget } = budgetOf8MiB();
+  budget.reserve("outbound", 6.4 * MIB);
+  expect([budget.isCrowded, budget.isFull]).toEqual([false, false]);
+  budget.reserve("outbound", 1);
+  expect([budget.isCrowded, budget.isFull]).toEqual([true, false]);
+  budget.reserve("held", 1.1 * MIB - 2);
+  expect([budget.isCrowded, budget.isFull]).toEqual([true, false]);
+  budget.reserve("held", 2);
+  expect([budget.isCrowded, budget.isFull]).toEqual([true, true]);
 });
 
 test("deliveries take half of the budget, so that publishing goes on when consumers do not read", () => {

@@ -1,7 +1,12 @@
 import { requireWhole } from "@sluice/core/internal";
 import type { ByteBudget, ByteUse } from "./byte-budget.ts";
 
-/** Room is announced at this part of the maximum, so that waiters do not wake for one entry each. */
+/** Parts of the maximum, in the order in which they are reached. */
+const EXHAUSTED_PART = 3 / 4;
+const CROWDED_PART = 4 / 5;
+const FULL_PART = 15 / 16;
+
+/** Room is announced at this part of a mark, so that waiters do not wake for one entry each. */
 const FREE_PART = 7 / 8;
 
 /** The smallest budget: some hundred connections with their consumers fit into it. */
@@ -13,6 +18,7 @@ export class CountedByteBudget implements ByteBudget {
   readonly #onChange: (isExhausted: boolean) => void;
   readonly #uses: Record<ByteUse, number> = {
     "partial-frame": 0,
+    held: 0,
     publish: 0,
     "read-ahead": 0,
     tracking: 0,
@@ -21,6 +27,9 @@ export class CountedByteBudget implements ByteBudget {
   };
   readonly #listeners = new Set<() => void>();
   #bytes = 0;
+  #peakBytes = 0;
+  /** What is on its way to consumers and clients. */
+  #deliveryBytes = 0;
   #onUnused: () => void = () => {};
   #isExhausted = false;
   #isDeliveryExhausted = false;
@@ -36,8 +45,25 @@ export class CountedByteBudget implements ByteBudget {
     return this.#bytes;
   }
 
+  /** The most bytes that were ever counted. */
+  get peakBytes(): number {
+    return this.#peakBytes;
+  }
+
   get isExhausted(): boolean {
     return this.#isExhausted;
+  }
+
+  get isCrowded(): boolean {
+    return this.#bytes > this.bytesMax * CROWDED_PART;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes > this.bytesMax * FULL_PART;
+  }
+
+  get peerBytes(): number {
+    return this.#uses["partial-frame"] + this.#uses.held + this.#uses.outbound;
   }
 
   get isDeliveryExhausted(): boolean {
@@ -48,11 +74,20 @@ export class CountedByteBudget implements ByteBudget {
     return this.#uses[use];
   }
 
+  /** The bytes of every use. */
+  byUse(): Readonly<Record<ByteUse, number>> {
+    return { ...this.#uses };
+  }
+
   reserve(use: ByteUse, bytes: number): void {
     this.#uses[use] += bytes;
     this.#bytes += bytes;
-    if (this.#deliveryBytes > this.bytesMax / 2) this.#isDeliveryExhausted = true;
-    if (this.#isExhausted || this.#bytes <= this.bytesMax) return;
+    if (this.#bytes > this.#peakBytes) this.#peakBytes = this.#bytes;
+    if (isDelivery(use)) {
+      this.#deliveryBytes += bytes;
+      if (this.#deliveryBytes > this.bytesMax / 2) this.#isDeliveryExhausted = true;
+    }
+    if (this.#isExhausted || this.#bytes <= this.bytesMax * EXHAUSTED_PART) return;
     this.#isExhausted = true;
     this.#onChange(true);
   }
@@ -60,12 +95,13 @@ export class CountedByteBudget implements ByteBudget {
   release(use: ByteUse, bytes: number): void {
     this.#uses[use] -= bytes;
     this.#bytes -= bytes;
+    if (isDelivery(use)) this.#deliveryBytes -= bytes;
     if (this.#uses[use] === 0) this.#onUnused();
     if (this.#isDeliveryExhausted && this.#deliveryBytes <= (this.bytesMax / 2) * FREE_PART) {
       this.#isDeliveryExhausted = false;
       this.#tellFree();
     }
-    if (this.#isExhausted && this.#bytes <= this.bytesMax * FREE_PART) {
+    if (this.#isExhausted && this.#bytes <= this.bytesMax * EXHAUSTED_PART * FREE_PART) {
       this.#isExhausted = false;
       this.#onChange(false);
       this.#tellFree();
@@ -87,13 +123,13 @@ export class CountedByteBudget implements ByteBudget {
     };
   }
 
-  get #deliveryBytes(): number {
-    return this.#uses["read-ahead"] + this.#uses.tracking + this.#uses.outbound;
-  }
-
   #tellFree(): void {
     const listeners = [...this.#listeners];
     this.#listeners.clear();
     for (const listener of listeners) listener();
   }
+}
+
+function isDelivery(use: ByteUse): boolean {
+  return use === "outbound" || use === "read-ahead" || use === "tracking";
 }

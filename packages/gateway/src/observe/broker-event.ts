@@ -1,3 +1,6 @@
+import type { Reason } from "@sluice/core";
+import type { RateParts } from "./waiting.ts";
+
 /**
  * What happened in a broker that an operator should know. The command line logs every one of them.
  * `topic` is the full name; partitions have events of their own.
@@ -49,6 +52,75 @@ export type BrokerEvent =
   /** The process-wide byte budget is exhausted: SENDs wait, control commands are served. */
   | { readonly kind: "memory-full"; readonly bytes: number; readonly bytesMax: number }
   | { readonly kind: "memory-free"; readonly bytes: number }
+  /** A broker of the cluster behind a gateway is gone, or cannot be reached. */
+  | { readonly kind: "upstream-lost"; readonly upstream: string; readonly reason: string }
+  | { readonly kind: "upstream-back"; readonly upstream: string }
+  /** A client asked a gateway to connect it to a broker that is not in the allow-list. */
+  | {
+      readonly kind: "target-refused";
+      readonly address: string;
+      readonly target: string;
+      readonly reason: string;
+    }
+  /** A topic behind a gateway has moved to another cluster, which the gateway is not in front of. */
+  | { readonly kind: "topic-migrated"; readonly topic: string; readonly url: string }
+  /** Producers of a topic wait for a limit; told once, when they have waited for 100 ms. */
+  | {
+      readonly kind: "publish-throttled";
+      readonly topic: string;
+      readonly reason: Reason;
+      /** "topic", "group analytics" or "broker". */
+      readonly limiter: string;
+      readonly limit: RateParts;
+      /** Producers of the topic that wait. */
+      readonly producers: number;
+      readonly heldFrames: number;
+      /** The producer that asks most, in messages per second. */
+      readonly becauseOf?: { readonly producer: string; readonly asked: number };
+      /** Messages per second that each producer gets. */
+      readonly turn?: number;
+    }
+  /** No producer of the topic has waited for that limit for one second. */
+  | {
+      readonly kind: "publish-resumed";
+      readonly topic: string;
+      readonly reason: Reason;
+      readonly limiter: string;
+      readonly afterMs: number;
+    }
+  /** A client that knows the throttle commands was told to pause. */
+  | {
+      readonly kind: "producer-told";
+      readonly topic: string;
+      readonly reason: Reason;
+      readonly producer: string;
+      readonly pauseMs: number;
+      readonly receiptAfterMs?: number;
+    }
+  /** A connection is not read, because of the frames of `topic`; its other topics wait with it. */
+  | {
+      readonly kind: "socket-paused";
+      readonly address: string;
+      readonly reason: Reason;
+      readonly topic?: string;
+    }
+  | {
+      readonly kind: "socket-resumed";
+      readonly address: string;
+      readonly reason: Reason;
+      readonly topic?: string;
+      readonly afterMs: number;
+    }
+  /** A publish limit was changed while the broker ran. Undefined: there is, or was, none. */
+  | {
+      readonly kind: "limit-changed";
+      /** "topic public/default/orders", "group analytics", "broker". */
+      readonly target: string;
+      readonly from: RateParts | undefined;
+      readonly to: RateParts | undefined;
+      /** Through which interface. */
+      readonly by: string;
+    }
   /** Something failed that should not have. */
   | { readonly kind: "error"; readonly error: unknown };
 

@@ -1,4 +1,6 @@
 import type { BrokerEvent } from "./broker-event.ts";
+import type { RateParts } from "./waiting.ts";
+import { durationText, limitText, perSecondText } from "./rate-words.ts";
 
 /** One sentence about an event, for people. It has no control characters, whatever a client sent. */
 export function describeEvent(event: BrokerEvent): string {
@@ -33,9 +35,53 @@ function sentence(event: BrokerEvent): string {
       return `the byte budget is exhausted (${event.bytes} of ${event.bytesMax} bytes): SENDs wait`;
     case "memory-free":
       return `the byte budget has room again (${event.bytes} bytes are held)`;
+    case "upstream-lost":
+      return `the broker ${event.upstream} is lost: ${event.reason}`;
+    case "upstream-back":
+      return `the broker ${event.upstream} is reached again`;
+    case "target-refused":
+      return `the client ${event.address} was not connected to ${event.target}: ${event.reason}`;
+    case "topic-migrated":
+      return `${event.topic === "" ? "a topic" : event.topic} has moved to the cluster at ${event.url}; set upstream to it for its clients to go on`;
+    case "publish-throttled":
+      return `${counted(event.producers, "producer")} of ${event.topic} wait${event.producers === 1 ? "s" : ""} for ${limiterText(event)}${causeText(event)}`;
+    case "publish-resumed":
+      return `producers of ${event.topic} wait no more for ${event.limiter === "topic" ? "the topic's limit" : `the limit of ${event.limiter}`}, after ${durationText(event.afterMs)}`;
+    case "producer-told":
+      return `producer ${event.producer} of ${event.topic} was told to wait ${durationText(event.pauseMs)}${event.receiptAfterMs === undefined ? "" : `; its receipt came after ${durationText(event.receiptAfterMs)}`}`;
+    case "socket-paused":
+      return `the connection of ${event.address} is not read (${event.reason})${ofTopic(event.topic)}`;
+    case "socket-resumed":
+      return `the connection of ${event.address} is read again after ${durationText(event.afterMs)} (${event.reason})${ofTopic(event.topic)}`;
+    case "limit-changed":
+      return `the limit of ${event.target} was changed from ${limitText(event.from)} to ${limitText(event.to)} through ${event.by}`;
     case "error":
       return `an error that should not happen: ${messageOf(event.error)}`;
   }
+}
+
+function limiterText({ limiter, limit }: { limiter: string; limit: RateParts }): string {
+  const whose = limiter === "topic" ? "its limit" : `the limit of ${limiter}`;
+  return `${whose} of ${limitText(limit)}`;
+}
+
+function causeText({
+  becauseOf,
+  turn,
+}: Extract<BrokerEvent, { kind: "publish-throttled" }>): string {
+  if (becauseOf === undefined) return "";
+  const { producer, asked } = becauseOf;
+  const turns =
+    turn === undefined || turn <= 0 ? "" : `, ${(asked / turn).toFixed(1)} × its even turn`;
+  return `; ${producer} asks for at least ${perSecondText(asked)}${turns}`;
+}
+
+function ofTopic(topic: string | undefined): string {
+  return topic === undefined ? "" : `, because of ${topic}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 const BLOCK_REASONS = {

@@ -4,13 +4,15 @@ export type PolicyValue = unknown;
 /** Policies by Pulsar's REST name, e.g. `messageTTL`. */
 export type PolicyValues = Readonly<Record<string, PolicyValue>>;
 
-/** What a role may do: `produce`, `consume` and Pulsar's other actions. Kept, not enforced. */
-export type Permissions = Readonly<Record<string, readonly string[]>>;
+/** What a role may do: `produce` and `consume`. */
+export type GrantedActions = Readonly<Record<string, readonly string[]>>;
 
 /** Policies and permissions of a namespace, or of one topic. */
 export interface PolicySet {
   readonly policies: PolicyValues;
-  readonly permissions: Permissions;
+  readonly permissions: GrantedActions;
+  /** When each policy was set, in wall time; absent for those of earlier versions. */
+  readonly setAt?: Readonly<Record<string, number>> | undefined;
 }
 
 /** All that is kept of one namespace; one document of the broker's store. */
@@ -39,9 +41,20 @@ export function setOf(record: NamespaceRecord, topic: string | undefined): Polic
   return Object.hasOwn(record.topics, topic) ? (record.topics[topic] ?? NO_POLICIES) : NO_POLICIES;
 }
 
-export function withPolicy(set: PolicySet, name: string, value: PolicyValue): PolicySet {
+export function withPolicy(
+  set: PolicySet,
+  name: string,
+  value: PolicyValue,
+  atMs: number,
+): PolicySet {
   const { [name]: _, ...others } = set.policies;
-  return { ...set, policies: value === undefined ? others : { ...others, [name]: value } };
+  const { [name]: __, ...times } = set.setAt ?? {};
+  if (value === undefined) return { ...set, policies: others, setAt: times };
+  return {
+    ...set,
+    policies: { ...others, [name]: value },
+    setAt: { ...times, [name]: atMs },
+  };
 }
 
 export function withPermission(
@@ -51,4 +64,18 @@ export function withPermission(
 ): PolicySet {
   const { [role]: _, ...others } = set.permissions;
   return { ...set, permissions: actions === undefined ? others : { ...others, [role]: actions } };
+}
+
+/** Whether the role was granted the action; looking a topic up needs either of the two. */
+export function isGrantedBy(
+  { permissions }: PolicySet,
+  role: string,
+  action: "produce" | "consume" | "lookup",
+): boolean {
+  // Roles are names of clients: one called "constructor" must find nothing.
+  if (!Object.hasOwn(permissions, role)) return false;
+  const actions = permissions[role] ?? [];
+  return action === "lookup"
+    ? actions.includes("produce") || actions.includes("consume")
+    : actions.includes(action);
 }

@@ -120,3 +120,45 @@ test("a topic's quota of one type leaves its namespace's quota of the other type
     action: "producer_exception",
   });
 });
+
+function rights(of: PolicyBook, role: string, topic: string): readonly boolean[] {
+  return (["produce", "consume", "lookup"] as const).map((action) =>
+    of.isGranted(role, action, parseTopicName(topic)),
+  );
+}
+
+test("a role has what it was granted on a topic and its partitions, or on the namespace, and no more", async () => {
+  const documents = new Map<string, Uint8Array>();
+  const book = await open(documents);
+  const none = [false, false, false];
+  expect(rights(book, "app", "t")).toEqual(none);
+  const { grantsVersion } = book;
+  await book.setPermission(AT_T, "app", ["produce"]);
+  expect(book.grantsVersion).toBeGreaterThan(grantsVersion);
+  const stored = await open(documents);
+  for (const topic of ["t", "t-partition-3"])
+    expect(rights(stored, "app", topic)).toEqual([true, false, true]);
+  expect(rights(stored, "app", "u")).toEqual(none);
+  expect(rights(stored, "constructor", "t")).toEqual(none);
+
+  await book.setPermission({ namespace: NAMESPACE }, "app", ["consume"]);
+  expect(rights(book, "app", "t")).toEqual([true, true, true]);
+  expect(rights(book, "app", "u")).toEqual([false, true, true]);
+  expect(rights(book, "app", "persistent://public/other/t")).toEqual(none);
+  await book.setPermission({ namespace: NAMESPACE }, "app", undefined);
+  await book.forgetTopic(AT_T);
+  expect(rights(book, "app", "t")).toEqual(none);
+});
+
+test("an admin role of a tenant may use all topics of that tenant", async () => {
+  const book = await open();
+  const inShop = parseTopicName("persistent://shop/eu/t");
+  await book.saveTenant("shop", { adminRoles: ["lead"], allowedClusters: ["standalone"] });
+  expect(book.isGranted("lead", "consume", inShop)).toBe(true);
+  expect(book.isGranted("lead", "consume", T)).toBe(false);
+  expect(book.isGranted("shop", "consume", inShop)).toBe(false);
+  const { grantsVersion } = book;
+  await book.removeTenant("shop");
+  expect(book.isGranted("lead", "consume", inShop)).toBe(false);
+  expect(book.grantsVersion).toBeGreaterThan(grantsVersion);
+});

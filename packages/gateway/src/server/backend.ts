@@ -9,6 +9,8 @@ export interface Wire {
   readonly unreadBytes: number;
   /** Sends a frame and answers its size. An entry must not change from here on. */
   send(command: Command, entry?: Buffer): number;
+  /** Sends a whole frame as it is. It must not change from here on. */
+  forward(frame: Buffer): number;
   /** Sends what is left to send, then ends the connection. */
   close(reason: string): void;
   /** `isReading` or `hasWork` has changed. */
@@ -30,12 +32,14 @@ export interface Backend {
   readonly producers: number;
   readonly consumers: number;
   readonly pendingSends: number;
+  /** Memory of SENDs that are held or on their way, and of what the other side has sent or not taken. */
+  readonly keptBytes: number;
   receive(event: ConnectionEvent, nowMs: number): void;
   /** Does one small part of the work that is left. */
   work(nowMs: number): void;
   tick(nowMs: number): void;
-  /** The connection is gone. Work may be left to do. */
-  end(nowMs: number): void;
+  /** The connection is gone. Work may be left to do. `isShed`: memory is needed, so what was not sent on is dropped. */
+  end(nowMs: number, isShed?: boolean): void;
 }
 
 /** Makes the backend of a new connection. */

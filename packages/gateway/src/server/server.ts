@@ -1,17 +1,22 @@
-import type { Socket } from "node:net";
 import { Alarms } from "@sluice/core/internal";
 import type { Clock, Timer } from "@sluice/core";
-import { encodeFrame, SERVER_ERROR } from "@sluice/pulsar/wire";
+import { decodeFrame, encodeFrame, SERVER_ERROR } from "@sluice/pulsar/wire";
+import type { Frame } from "@sluice/pulsar/wire";
+import type { ByteUse } from "../memory/byte-budget.ts";
 import type { CountedByteBudget } from "../memory/counted-byte-budget.ts";
 import { FrameRoom } from "../memory/frame-room.ts";
+import { MemoryGuard } from "../memory/memory-guard.ts";
 import type { BrokerObserver } from "../observe/broker-event.ts";
 import type { SessionLimits } from "../session/limits.ts";
-import { NO_REQUEST } from "../session/reply.ts";
+import { NO_REQUEST } from "../session/request/reply.ts";
 import type { OpenBackend } from "./backend.ts";
-import { addressOf, Connection } from "./connection.ts";
-import type { ConnectionWorld } from "./connection.ts";
-import { FlushTurns } from "./flush-turns.ts";
-import { WorkTurns } from "./work-turns.ts";
+import { addressOf, Connection } from "./socket/connection.ts";
+import type { ConnectionWorld } from "./socket/connection.ts";
+import { FlushTurns } from "./socket/flush-turns.ts";
+import { IngressTurns } from "./socket/ingress-turns.ts";
+import type { Releasing } from "./socket/ingress-turns.ts";
+import type { PeerSocket } from "./socket/peer-socket.ts";
+import { WorkTurns } from "./socket/work-turns.ts";
 
 export interface ServerDependencies {
   readonly timer: Timer;
@@ -23,6 +28,10 @@ export interface ServerDependencies {
   readonly observe: BrokerObserver;
   readonly limits: SessionLimits;
   readonly openBackend: OpenBackend;
+  /** Decodes the command of a frame, all of it unless given. */
+  readonly decode?: (bytes: Buffer) => Frame;
+  /** Lets held SENDs go; `onWakeAt` of the server is to be called when `wakeAtMs` becomes earlier. */
+  readonly ingress: Releasing;
 }
 
 export interface ServerStats {
@@ -33,11 +42,17 @@ export interface ServerStats {
   readonly pendingSends: number;
   /** Bytes of entries that are being stored. */
   readonly pendingBytes: number;
+  /** Bytes of SENDs that wait for a publish limit. */
+  readonly heldBytes: number;
   /** Bytes that clients were sent and have not taken. */
   readonly unreadBytes: number;
   /** Bytes of the budget that are in use, of all uses. */
   readonly memoryBytes: number;
   readonly memoryBytesMax: number;
+  /** The most bytes of the budget that were ever in use at one time. */
+  readonly memoryPeakBytes: number;
+  /** `memoryBytes` by what they are held for. */
+  readonly memoryByUse: Readonly<Record<ByteUse, number>>;
   /** Connections that are not read now, for any reason. */
   readonly pausedConnections: number;
 }
@@ -53,6 +68,8 @@ export class Server {
   readonly #world: ConnectionWorld;
   readonly #memory: CountedByteBudget;
   readonly #nextTurn: () => Promise<void>;
+  readonly #ingress: Releasing;
+  readonly #ingressTurns: IngressTurns;
   readonly #connections = new Set<Connection>();
   #refusedConnections = 0;
   #isClosing = false;
@@ -60,25 +77,49 @@ export class Server {
 
   constructor(dependencies: ServerDependencies) {
     const { timer, clock, nextTurn, memory, observe, limits, openBackend } = dependencies;
+    const { decode = decodeFrame } = dependencies;
     this.#memory = memory;
     this.#nextTurn = nextTurn;
     const flushTurns = new FlushTurns(nextTurn);
+    const alarms = new Alarms(timer);
+    const workTurns = new WorkTurns(timer, nextTurn, {
+      ...WORK,
+      onTurnEnd: () => flushTurns.flush(),
+    });
+    this.#ingress = dependencies.ingress;
+    this.#ingressTurns = new IngressTurns(dependencies.ingress, timer, alarms, workTurns);
     this.#world = {
       clock,
-      alarms: new Alarms(timer),
+      alarms,
       flushTurns,
-      workTurns: new WorkTurns(timer, nextTurn, { ...WORK, onTurnEnd: () => flushTurns.flush() }),
+      workTurns,
       memory,
       frameRoom: new FrameRoom(memory.bytesMax * FRAME_ROOM_PART),
+      guard: new MemoryGuard(memory, this.#connections),
       observe,
       limits,
       openBackend,
+      decode,
     };
   }
 
-  accept(socket: Socket): void {
+  /** To be told where bytes arrive for a backend. */
+  get guard(): MemoryGuard {
+    return this.#world.guard;
+  }
+
+  /** Gathers what backends write elsewhere, together with what clients are sent. */
+  get flushTurns(): FlushTurns {
+    return this.#world.flushTurns;
+  }
+
+  accept(socket: PeerSocket): void {
     if (this.#isClosing) {
       this.refuse(socket, "the broker closes");
+      return;
+    }
+    if (!this.guard.letsIn()) {
+      this.refuse(socket, "four fifths of the memory for clients are in use; try again later");
       return;
     }
     const connection = new Connection(socket, this.#world);
@@ -89,8 +130,13 @@ export class Server {
     });
   }
 
+  /** The ingress needs to be woken earlier than before. */
+  onWakeAt(): void {
+    this.#ingressTurns.onWakeAt();
+  }
+
   stats(): ServerStats {
-    const { memory } = this.#world;
+    const memory = this.#memory;
     let producers = 0;
     let consumers = 0;
     let pendingSends = 0;
@@ -108,20 +154,25 @@ export class Server {
       consumers,
       pendingSends,
       pendingBytes: memory.bytesOf("publish"),
+      heldBytes: memory.bytesOf("held"),
       unreadBytes: memory.bytesOf("outbound"),
       memoryBytes: memory.bytes,
       memoryBytesMax: memory.bytesMax,
+      memoryPeakBytes: memory.peakBytes,
+      memoryByUse: memory.byUse(),
       pausedConnections,
     };
   }
 
   /**
-   * Accepts no connection and reads nothing any more. Resolves once what was read is stored and
-   * answered: a client that does not hear of what was stored sends it again.
+   * Accepts no connection and reads nothing any more. Held SENDs are dropped: they would go on being let
+   * through until the end, and the last ones would have no answer. Resolves once what was read is stored
+   * and answered: a client that does not hear of what was stored sends it again.
    */
   async stopReading(): Promise<void> {
     this.#isClosing = true;
     for (const connection of this.#connections) connection.stopReading();
+    this.#ingress.dropHeld?.(this.#world.clock.now());
     await this.#memory.unused("publish");
   }
 
@@ -138,7 +189,7 @@ export class Server {
   }
 
   /** Tells a client that it cannot be served. */
-  refuse(socket: Socket, reason: string): void {
+  refuse(socket: PeerSocket, reason: string): void {
     this.#refusedConnections++;
     const address = addressOf(socket);
     this.#world.observe({ kind: "client-refused", address, reason });

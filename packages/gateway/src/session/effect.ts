@@ -1,5 +1,5 @@
 import type { Command, CommandBodies, MessageIdData } from "@sluice/pulsar/wire";
-import type { Question } from "./question.ts";
+import type { Question } from "./request/question.ts";
 
 /**
  * What a session wants done, in this order. Effects are plain values: producers and consumers are
@@ -33,7 +33,12 @@ export type Effect =
       readonly messageCount: number;
       readonly entry: Buffer;
     }
+  /** SENDs of this producer that are not being stored yet must not be: the client sends them again. */
+  | { readonly kind: "dropHeld"; readonly producer: number }
   | { readonly kind: "closeProducer"; readonly producer: number }
+  /** The client knows the throttle commands. Comes before any producer is opened. */
+  | { readonly kind: "throttleAware" }
+  | { readonly kind: "throttleReceipt"; readonly requestId: bigint }
   | {
       readonly kind: "subscribe";
       readonly consumer: number;
@@ -60,7 +65,7 @@ export type Effect =
 
 /** Gathers the effects of one event. After the end of a connection only closing has an effect. */
 export class Outbox {
-  #effects: Effect[] = [];
+  #effects: Effect[] | undefined;
   #isClosed = false;
 
   /** The connection has ended, or is to end. */
@@ -71,7 +76,9 @@ export class Outbox {
   add(effect: Effect): void {
     if (this.#isClosed && effect.kind !== "closeProducer" && effect.kind !== "closeConsumer")
       return;
-    this.#effects.push(effect);
+    // A list of one is as large as that; one that grows from nothing has room for 17.
+    if (this.#effects === undefined) this.#effects = [effect];
+    else this.#effects.push(effect);
     if (effect.kind === "close") this.#isClosed = true;
   }
 
@@ -88,9 +95,8 @@ export class Outbox {
   }
 
   take(): readonly Effect[] {
-    if (this.#effects.length === 0) return NONE;
-    const effects = this.#effects;
-    this.#effects = [];
+    const effects = this.#effects ?? NONE;
+    this.#effects = undefined;
     return effects;
   }
 }

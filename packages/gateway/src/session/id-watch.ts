@@ -1,14 +1,17 @@
-/** Ids of closed producers or consumers that are remembered: some 100 bytes each. */
-const RECENT_MAX = 128;
-
 /** Ids that a connection has used, and how often it used one that does not exist. */
 export class IdWatch {
   readonly #unknownMax: number;
+  readonly #recentMax: number;
   #recent: Set<bigint> | undefined;
   #unknown = 0;
 
-  constructor(unknownMax: number) {
+  /**
+   * `recentMax`: closed ids that are remembered, some 100 bytes each. A broker that leaves closes all
+   * producers of a connection at once, so it is as many as may be open.
+   */
+  constructor(unknownMax: number, recentMax: number) {
     this.#unknownMax = unknownMax;
+    this.#recentMax = recentMax;
   }
 
   /** Commands that the client sent before it heard of the end may still come. */
@@ -16,7 +19,7 @@ export class IdWatch {
     this.#recent ??= new Set();
     this.#recent.delete(id);
     this.#recent.add(id);
-    if (this.#recent.size <= RECENT_MAX) return;
+    if (this.#recent.size <= this.#recentMax) return;
     for (const oldest of this.#recent) {
       this.#recent.delete(oldest);
       break;

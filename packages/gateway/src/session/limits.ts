@@ -10,17 +10,15 @@ export interface SessionLimits {
   readonly greetingBytesMax: number;
   /** The largest command, without the entry behind it: what takes long to read makes others wait. */
   readonly commandBytesMax: number;
-  /** SENDs without a receipt; reading stops there and goes on at half. */
-  readonly pendingSendsMax: number;
   /** Messages that one SEND may say it has. */
   readonly batchMessagesMax: number;
   readonly producersMax: number;
   readonly consumersMax: number;
   /** Requests that are not answered yet; reading stops there and goes on at half. */
   readonly requestsMax: number;
-  /** Commands per second besides SEND, ACK and FLOW; whoever sends more is read more slowly. */
+  /** Commands per second besides SEND, ACK and FLOW; beyond it the connection is not read until the next second. */
   readonly commandsPerSecond: number;
-  /** Commands that name a producer or consumer that is not there; one more ends the connection. */
+  /** Commands that name a producer or consumer that is not there; the next one ends the connection. */
   readonly unknownIdsMax: number;
   /**
    * Bytes that a client has not read: from here on it is sent no messages, and after as many bytes of
@@ -34,7 +32,7 @@ export interface SessionLimits {
   readonly greetingMs: number;
   /** How long a frame may take once it has begun. */
   readonly frameMs: number;
-  /** How often we ask for a sign of life; who gives none for twice as long is gone. */
+  /** Interval of PING to a silent client; after twice as long without an answer its connection is closed. */
   readonly pingMs: number;
 }
 
@@ -42,7 +40,6 @@ const DEFAULT_SESSION_LIMITS: SessionLimits = {
   messageBytesMax: MESSAGE_BYTES_MAX,
   greetingBytesMax: 65_536,
   commandBytesMax: 262_144,
-  pendingSendsMax: 1_000,
   batchMessagesMax: 100_000,
   producersMax: 1_000,
   consumersMax: 1_000,
@@ -66,7 +63,11 @@ const MESSAGE_BYTES_CEILING = 16 * 1024 * 1024 - FRAME_PADDING_BYTES;
 
 /** The given limits, checked, on top of the defaults. */
 export function sessionLimits(given: Partial<SessionLimits> = {}): SessionLimits {
-  requireKnownKeys("limits", given, KEYS);
+  if ("pendingSendsMax" in given)
+    throw new ConfigError(
+      "session.pendingSendsMax has moved; set limits.connection.pendingMessages instead",
+    );
+  requireKnownKeys("session", given, KEYS);
   const limits = { ...DEFAULT_SESSION_LIMITS, ...given };
   for (const [key, value] of Object.entries(limits)) {
     if (DURATIONS.has(key)) requireDuration(key, value, 1);

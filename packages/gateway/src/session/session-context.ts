@@ -1,8 +1,9 @@
+import type { ThrottleCodec } from "@sluice/pulsar/wire";
 import type { Action, Permissions } from "../auth/permissions.ts";
 import type { Refusal } from "../refusal/refusal.ts";
 import type { Outbox } from "./effect.ts";
 import type { SessionLimits } from "./limits.ts";
-import type { ReadGate } from "./read-gate.ts";
+import type { ReadGate } from "./connection/read-gate.ts";
 
 /** What a session knows of its broker. */
 export interface SessionFacts {
@@ -14,6 +15,8 @@ export interface SessionFacts {
   /** Where clients find the topics, which is here. Two if there are listeners with and without TLS. */
   readonly serviceUrl: string | undefined;
   readonly serviceUrlTls: string | undefined;
+  /** The throttle commands; undefined if clients are not told to pause. */
+  readonly throttle: ThrottleCodec | undefined;
 }
 
 /** What the parts of one session share. */

@@ -1,6 +1,7 @@
+import type { Reason } from "@sluice/core";
 import type { Frame, MessageIdData } from "@sluice/pulsar/wire";
 import type { Refusal } from "../refusal/refusal.ts";
-import type { Answer, Question } from "./question.ts";
+import type { Answer, Question } from "./request/question.ts";
 
 /** One entry for one consumer. */
 export interface MessageToDeliver {
@@ -17,6 +18,8 @@ export type ConnectionEvent =
   | { readonly kind: "frame"; readonly frame: Frame }
   /** All whole frames were handed over; the start of another may have arrived. */
   | { readonly kind: "drained"; readonly isWithinFrame: boolean }
+  /** The socket is not read because a frame waits for memory, or is no more. */
+  | { readonly kind: "stalled"; readonly isStalled: boolean }
   /** The client has taken some bytes; `unreadBytes` are left. */
   | { readonly kind: "taken"; readonly unreadBytes: number }
   /** The broker is about to close: nothing more is read, what was read is still answered. */
@@ -33,6 +36,9 @@ export type ResultEvent =
       readonly expiresInMs: number | undefined;
     }
   | { readonly kind: "authenticationFailed"; readonly message: string }
+  /** The connection is not to be read because of what it publishes, or no more for this reason. */
+  | { readonly kind: "throttled"; readonly reason: Reason }
+  | { readonly kind: "unthrottled"; readonly reason: Reason }
   | {
       readonly kind: "producerOpened";
       readonly producer: number;
@@ -78,6 +84,8 @@ export type ResultEvent =
   | { readonly kind: "reachedEnd"; readonly consumer: number }
   /** The broker has closed a consumer. */
   | { readonly kind: "consumerClosed"; readonly consumer: number }
+  /** Another client was refused, because a producer or consumer of this one is exclusive. */
+  | { readonly kind: "contested" }
   | {
       readonly kind: "acknowledged";
       readonly consumerId: bigint;

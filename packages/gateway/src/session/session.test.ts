@@ -5,33 +5,29 @@ import { SessionDriver } from "../../test/session-driver.ts";
 const AT = { ledgerId: 1n, entryId: 0n };
 
 describe("bounds", () => {
-  test("reading stops at the bound of pending SENDs and goes on at half of it", () => {
-    const driver = SessionDriver.connected({ limits: { pendingSendsMax: 4 } });
-    driver.openProducer(1n);
-    for (const id of [1n, 2n, 3n, 4n]) {
-      expect(driver.session.isReading).toBe(true);
-      driver.send(1n, id);
-    }
+  test("reading stops while the ingress throttles, and goes on with the last reason", () => {
+    const driver = SessionDriver.connected();
+    driver.on({ kind: "throttled", reason: "topic-rate" });
+    driver.on({ kind: "throttled", reason: "memory" });
     expect(driver.session.isReading).toBe(false);
-    expect(driver.session.obstacles).toEqual(["connection-pending"]);
+    expect(driver.session.obstacles).toEqual(["topic-rate", "memory"]);
     expect(driver.take("readingChanged")).toBeDefined();
-    driver.publish();
+    driver.on({ kind: "unthrottled", reason: "topic-rate" });
     expect(driver.session.isReading).toBe(false);
-    driver.publish();
+    driver.on({ kind: "unthrottled", reason: "memory" });
     expect(driver.session.isReading).toBe(true);
     expect(driver.take("readingChanged")).toBeDefined();
   });
 
   test("every obstacle must end before reading goes on", () => {
     const driver = SessionDriver.connected({
-      limits: { pendingSendsMax: 1, outboundHighBytes: 1, outboundLowBytes: 1 },
+      limits: { outboundHighBytes: 1, outboundLowBytes: 1 },
     });
-    driver.openProducer(1n);
-    driver.send(1n, 1n);
+    driver.on({ kind: "throttled", reason: "connection-pending" });
     driver.on({ kind: "written", answerBytes: 1, unreadBytes: 1 });
     driver.on({ kind: "written", answerBytes: 1, unreadBytes: 2 });
     expect(driver.session.obstacles).toEqual(["connection-pending", "outbound"]);
-    driver.publish();
+    driver.on({ kind: "unthrottled", reason: "connection-pending" });
     expect(driver.session.isReading).toBe(false);
     driver.on({ kind: "taken", unreadBytes: 0 });
     expect(driver.session.isReading).toBe(true);
@@ -176,21 +172,31 @@ describe("a peer that is gone", () => {
   });
 
   test("is not one that the broker does not read for a while", () => {
-    const driver = SessionDriver.connected({ limits: { pendingSendsMax: 1 } });
-    driver.openProducer(1n);
-    driver.send(1n, 1n);
+    const driver = SessionDriver.connected();
+    driver.on({ kind: "throttled", reason: "topic-rate" });
     driver.tick(100_000);
-    driver.publish();
+    driver.on({ kind: "unthrottled", reason: "topic-rate" });
     driver.tick(110_000);
     expect(driver.closeReason).toBeUndefined();
     driver.tick(160_000);
     expect(driver.closeReason).toContain("nothing was heard");
   });
 
+  test("is asked for a sign of life three times as often while it is not read", () => {
+    const driver = SessionDriver.connected();
+    driver.tick(1_000);
+    driver.on({ kind: "throttled", reason: "topic-rate" });
+    const pingedAtMs: number[] = [];
+    for (let nowMs = 2_000; nowMs <= 31_000; nowMs += 1_000) {
+      driver.tick(nowMs);
+      for (const { kind } of driver.sent()) if (kind === "ping") pingedAtMs.push(nowMs);
+    }
+    expect(pingedAtMs).toEqual([11_000, 21_000, 31_000]);
+  });
+
   test("is one that the broker could not read for two minutes", () => {
-    const driver = SessionDriver.connected({ limits: { pendingSendsMax: 1 } });
-    driver.openProducer(1n);
-    driver.send(1n, 1n);
+    const driver = SessionDriver.connected();
+    driver.on({ kind: "throttled", reason: "topic-rate" });
     driver.tick(119_999);
     expect(driver.closeReason).toBeUndefined();
     driver.tick(120_000);
@@ -220,4 +226,29 @@ test("a connection that ends closes all that is open, also what opens later", ()
   expect(kinds.filter((kind) => kind === "closeProducer")).toHaveLength(2);
   expect(kinds.filter((kind) => kind === "closeConsumer")).toHaveLength(1);
   expect(driver.sent()).toEqual([]);
+});
+
+describe("a client whose place another one wants", () => {
+  test("is closed if it gives no sign of life within five seconds", () => {
+    const driver = SessionDriver.connected();
+    driver.tick(1_000);
+    driver.on({ kind: "contested" });
+    expect(driver.sent()).toEqual([{ kind: "ping", body: {} }]);
+    driver.on({ kind: "contested" });
+    expect(driver.sent()).toEqual([]);
+    expect(driver.session.dueAtMs).toBe(6_000);
+    driver.tick(5_999);
+    expect(driver.closeReason).toBeUndefined();
+    driver.tick(6_000);
+    expect(driver.closeReason).toContain("another client wants its place");
+  });
+
+  test("stays if it answers", () => {
+    const driver = SessionDriver.connected();
+    driver.tick(1_000);
+    driver.on({ kind: "contested" });
+    driver.receive("pong", {});
+    driver.tick(20_000);
+    expect(driver.closeReason).toBeUndefined();
+  });
 });

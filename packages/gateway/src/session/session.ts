@@ -1,22 +1,18 @@
-import { requestIdOf } from "@sluice/pulsar/wire";
-import type { CommandKind, CommandOf, Frame, UnknownCommand } from "@sluice/pulsar/wire";
+import type { Frame } from "@sluice/pulsar/wire";
 import type { Action } from "../auth/permissions.ts";
-import { notAllowed } from "../refusal/refusal.ts";
 import type { Refusal } from "../refusal/refusal.ts";
-import { CommandPace } from "./command-pace.ts";
-import { Consumers } from "./consumers.ts";
+import { onCommand } from "./client-command.ts";
+import { CommandPace } from "./connection/command-pace.ts";
 import { Outbox } from "./effect.ts";
 import type { Effect } from "./effect.ts";
-import { Handshake } from "./handshake.ts";
-import { KeepAlive } from "./keep-alive.ts";
-import { OutboundWatch } from "./outbound-watch.ts";
-import { Producers } from "./producers.ts";
-import { ReadGate } from "./read-gate.ts";
-import type { Obstacle } from "./read-gate.ts";
-import { refuse } from "./reply.ts";
-import { Requests } from "./requests.ts";
+import { KeepAlive } from "./connection/keep-alive.ts";
+import { OutboundWatch } from "./connection/outbound-watch.ts";
+import { ReadGate } from "./connection/read-gate.ts";
+import type { Obstacle } from "./connection/read-gate.ts";
 import type { SessionContext, SessionFacts } from "./session-context.ts";
 import type { SessionEvent } from "./session-event.ts";
+import { SessionParts } from "./session-parts.ts";
+import { onUnknownCommand } from "./unknown-command.ts";
 
 /**
  * Pulsar's protocol as one connection sees it, as a function of events and time: `on` takes what has
@@ -30,20 +26,18 @@ export class Session implements SessionContext {
   readonly facts: SessionFacts;
   readonly outbox: Outbox = new Outbox();
   readonly gate: ReadGate = new ReadGate(this.outbox);
-  readonly #handshake: Handshake;
+  readonly #parts: SessionParts;
   readonly #keepAlive: KeepAlive;
   readonly #outbound: OutboundWatch;
   #lastKey = 0;
   #wasReading = true;
-  // Made when first used: most connections of a large broker are idle.
+  #isStalled = false;
+  /** Made when first used. */
   #pace: CommandPace | undefined;
-  #producers: Producers | undefined;
-  #consumers: Consumers | undefined;
-  #requests: Requests | undefined;
 
   constructor(facts: SessionFacts, nowMs: number) {
     this.facts = facts;
-    this.#handshake = new Handshake(this, nowMs);
+    this.#parts = new SessionParts(this, nowMs);
     this.#keepAlive = new KeepAlive(facts.limits, nowMs);
     this.#outbound = new OutboundWatch(facts.limits);
   }
@@ -63,7 +57,7 @@ export class Session implements SessionContext {
     const paceEndsMs =
       this.#pace !== undefined && this.gate.has("commands") ? this.#pace.windowEndsAtMs : Infinity;
     return Math.min(
-      this.#handshake.dueAtMs,
+      this.#parts.handshake.dueAtMs,
       this.#keepAlive.dueAtMs,
       this.#outbound.dueAtMs,
       paceEndsMs,
@@ -71,29 +65,26 @@ export class Session implements SessionContext {
   }
 
   get role(): string | undefined {
-    return this.#handshake.role;
+    return this.#parts.handshake.role;
   }
 
   get clientVersion(): string {
-    return this.#handshake.clientVersion;
+    return this.#parts.handshake.clientVersion;
   }
 
   get producers(): number {
-    return this.#producers?.size ?? 0;
+    return this.#parts.producerCount;
   }
 
   get consumers(): number {
-    return this.#consumers?.size ?? 0;
-  }
-
-  get pendingSends(): number {
-    return this.#producers?.pendingSends ?? 0;
+    return this.#parts.consumerCount;
   }
 
   on(event: SessionEvent, nowMs: number): readonly Effect[] {
     this.#take(event, nowMs);
-    if (this.gate.isOpen !== this.#wasReading) {
-      this.#wasReading = this.gate.isOpen;
+    const isReading = this.gate.isOpen && !this.#isStalled;
+    if (isReading !== this.#wasReading) {
+      this.#wasReading = isReading;
       this.#keepAlive.onReadingChanged(this.#wasReading, nowMs);
     }
     return this.outbox.take();
@@ -108,7 +99,7 @@ export class Session implements SessionContext {
     const { role } = this;
     if (permissions === undefined || permissions.allows(role, action, topic)) return undefined;
     const what = action === "lookup" ? "look up" : `${action} on`;
-    const message = `role ${role ?? "anonymous"} may not ${what} ${topic}; add a pattern to its ${action === "lookup" ? "produce or consume" : action} list`;
+    const message = `role ${role ?? "anonymous"} may not ${what} ${topic}; add a pattern to its ${action === "lookup" ? "produce or consume" : action} list, or grant the permission`;
     this.outbox.add({ kind: "refused", reason: message });
     return { error: "AuthorizationError", message };
   }
@@ -128,6 +119,9 @@ export class Session implements SessionContext {
       case "written":
         this.#onWritten(event.answerBytes, event.unreadBytes, nowMs);
         break;
+      case "stalled":
+        this.#isStalled = event.isStalled;
+        break;
       case "taken":
         if (this.#outbound.onTaken(event.unreadBytes, nowMs) !== "free") break;
         this.gate.unblock("outbound");
@@ -141,179 +135,90 @@ export class Session implements SessionContext {
         break;
       case "end":
         this.outbox.seal();
-        this.#producers?.endAll();
-        this.#consumers?.endAll();
+        this.#parts.endAll();
         break;
       case "authenticated":
-        this.#handshake.authenticated(event.role, event.expiresInMs, nowMs);
+        this.#parts.handshake.authenticated(event.role, event.expiresInMs, nowMs);
         break;
       case "authenticationFailed":
-        this.#handshake.authenticationFailed(event.message);
+        this.#parts.handshake.authenticationFailed(event.message);
+        break;
+      case "throttled":
+        this.gate.block(event.reason);
+        break;
+      case "unthrottled":
+        this.gate.unblock(event.reason);
         break;
       case "producerOpened":
-        this.#openProducers.opened(event);
+        this.#parts.producers.opened(event);
         break;
       case "producerReady":
-        this.#openProducers.ready(event.producer, event.topicEpoch);
+        this.#parts.producers.ready(event.producer, event.topicEpoch);
         break;
       case "producerFailed":
-        this.#openProducers.failed(event.producer, event.refusal);
+        this.#parts.producers.failed(event.producer, event.refusal);
         break;
       case "producerClosed":
-        this.#openProducers.ended(event.producer);
+        this.#parts.producers.ended(event.producer);
         break;
       case "published":
-        this.#openProducers.published(event.producer, event.sequence, event.messageId);
+        this.#parts.producers.published(event.producer, event.sequence, event.messageId);
         break;
       case "publishFailed":
-        this.#openProducers.publishFailed(event.producer, event.sequence, event.refusal);
+        this.#parts.producers.publishFailed(event.producer, event.sequence, event.refusal);
         break;
       case "subscribed":
-        this.#openConsumers.subscribed(event.consumer, event.isActive);
+        this.#parts.consumers.subscribed(event.consumer, event.isActive);
         break;
       case "subscribeFailed":
-        this.#openConsumers.failed(event.consumer, event.refusal);
+        this.#parts.consumers.failed(event.consumer, event.refusal);
         break;
       case "delivered":
-        this.#openConsumers.deliver(event.consumer, event.messages);
+        this.#parts.consumers.deliver(event.consumer, event.messages);
         break;
       case "activeChanged":
-        this.#openConsumers.activeChanged(event.consumer, event.isActive);
+        this.#parts.consumers.activeChanged(event.consumer, event.isActive);
         break;
       case "reachedEnd":
-        this.#openConsumers.reachedEnd(event.consumer);
+        this.#parts.consumers.reachedEnd(event.consumer);
         break;
       case "consumerClosed":
-        this.#openConsumers.ended(event.consumer);
+        this.#parts.consumers.ended(event.consumer);
+        break;
+      case "contested":
+        if (this.#keepAlive.probe(nowMs)) this.outbox.send({ kind: "ping", body: {} });
         break;
       case "acknowledged":
-        this.#openConsumers.acknowledged(event);
+        this.#parts.consumers.acknowledged(event);
         break;
       case "answered":
         if (event.question.about === "unsubscribe")
-          this.#openConsumers.unsubscribed(event.question.consumer);
-        this.#openRequests.answer(event.question, event.answer);
+          this.#parts.consumers.unsubscribed(event.question.consumer);
+        this.#parts.requests.answer(event.question, event.answer);
         break;
       case "refused":
-        this.#openRequests.refuse(event.question, event.refusal);
+        this.#parts.requests.refuse(event.question, event.refusal);
         break;
     }
-  }
-
-  get #openProducers(): Producers {
-    this.#producers ??= new Producers(this);
-    return this.#producers;
-  }
-
-  get #openConsumers(): Consumers {
-    this.#consumers ??= new Consumers(this);
-    return this.#consumers;
-  }
-
-  get #openRequests(): Requests {
-    this.#requests ??= new Requests(this);
-    return this.#requests;
   }
 
   #onFrame({ command, entry }: Frame, nowMs: number): void {
     this.#keepAlive.onFrame(nowMs);
-    if (!this.#handshake.isOpen && !BEFORE_CONNECTED.has(command.kind)) {
+    if (!this.#parts.handshake.isOpen && !BEFORE_CONNECTED.has(command.kind)) {
       this.outbox.close(`${command.kind} before CONNECT`);
       return;
     }
     if (command.kind === "send") {
-      this.#openProducers.send(command.body, entry);
+      this.#parts.producers.send(command.body, entry);
       return;
     }
     if (!UNPACED.has(command.kind)) {
       this.#pace ??= new CommandPace(this.facts.limits.commandsPerSecond, nowMs);
       if (!this.#pace.count(nowMs)) this.gate.block("commands");
     }
-    if (command.kind === "unknown") this.#refuseUnknown(command);
-    else this.#onCommand(command);
-  }
-
-  #onCommand(command: CommandOf<CommandKind>): void {
-    switch (command.kind) {
-      case "connect":
-        this.#handshake.connect(command.body);
-        break;
-      case "authResponse":
-        this.#handshake.authResponse(command.body);
-        break;
-      case "ping":
-        this.outbox.send({ kind: "pong", body: {} });
-        break;
-      case "pong":
-        break;
-      case "producer":
-        this.#openProducers.open(command.body);
-        break;
-      case "closeProducer":
-        this.#openProducers.close(command.body);
-        break;
-      case "subscribe":
-        this.#openConsumers.subscribe(command.body);
-        break;
-      case "flow":
-        this.#openConsumers.flow(command.body);
-        break;
-      case "ack":
-        this.#openConsumers.ack(command.body);
-        break;
-      case "redeliverUnacknowledged":
-        this.#openConsumers.redeliver(command.body);
-        break;
-      case "closeConsumer":
-        this.#openConsumers.close(command.body);
-        break;
-      case "lookup":
-        this.#openRequests.lookup(command.body);
-        break;
-      case "partitionedMetadata":
-        this.#openRequests.partitions(command.body);
-        break;
-      case "getTopicsOfNamespace":
-        this.#openRequests.topics(command.body);
-        break;
-      case "getSchema":
-        this.#openRequests.schema(command.body);
-        break;
-      case "getOrCreateSchema":
-        this.#openRequests.newSchema(command.body);
-        break;
-      case "getLastMessageId":
-        this.#openRequests.ofConsumer("lastMessageId", this.#openConsumers, command.body);
-        break;
-      case "unsubscribe":
-      case "consumerStats":
-        this.#openRequests.ofConsumer(command.kind, this.#openConsumers, command.body);
-        break;
-      case "seek":
-        this.#openRequests.seek(this.#openConsumers, command.body);
-        break;
-      case "ackResponse":
-      case "activeConsumerChange":
-      case "authChallenge":
-      case "connected":
-      case "consumerStatsResponse":
-      case "error":
-      case "getLastMessageIdResponse":
-      case "getOrCreateSchemaResponse":
-      case "getSchemaResponse":
-      case "getTopicsOfNamespaceResponse":
-      case "lookupResponse":
-      case "message":
-      case "partitionedMetadataResponse":
-      case "producerSuccess":
-      case "reachedEndOfTopic":
-      case "send":
-      case "sendError":
-      case "sendReceipt":
-      case "success":
-      case "topicMigrated":
-        this.outbox.close(`${command.kind} is a command that only brokers send`);
-    }
+    if (command.kind === "unknown")
+      onUnknownCommand(this, command, this.#parts.handshake.isThrottleAware);
+    else onCommand(this.#parts, command);
   }
 
   #onWritten(answerBytes: number, unreadBytes: number, nowMs: number): void {
@@ -326,20 +231,13 @@ export class Session implements SessionContext {
   #onTick(nowMs: number): void {
     if (this.#pace !== undefined && nowMs >= this.#pace.windowEndsAtMs)
       this.gate.unblock("commands");
-    this.#handshake.tick(nowMs);
+    this.#parts.handshake.tick(nowMs);
     const action = this.#keepAlive.due(nowMs);
     if (typeof action === "object") this.outbox.close(action.closeBecause);
-    else if (action === "ping" && this.#handshake.isOpen)
+    else if (action === "ping" && this.#parts.handshake.isOpen)
       this.outbox.send({ kind: "ping", body: {} });
     if (nowMs >= this.#outbound.dueAtMs)
       this.outbox.close(`the client took no byte in ${this.facts.limits.unwritableMs} ms`);
-  }
-
-  #refuseUnknown(command: UnknownCommand): void {
-    const requestId = requestIdOf(command);
-    const what = featureOf(command.type);
-    if (requestId === undefined) this.outbox.close(`${what} are not supported`);
-    else refuse(this.outbox, requestId, notAllowed(`${what} are not supported by this broker`));
   }
 }
 
@@ -347,10 +245,3 @@ const BEFORE_CONNECTED: ReadonlySet<string> = new Set(["connect", "authResponse"
 
 /** Commands that are not counted by the second: permits, and what is unread, bound them. */
 const UNPACED: ReadonlySet<string> = new Set(["ack", "flow", "pong"]);
-
-/** What a command of a type that this broker does not know belongs to, by Pulsar's own numbers. */
-function featureOf(type: number): string {
-  if (type >= 50 && type <= 63) return "transactions";
-  if (type >= 64 && type <= 67) return "topic list watchers";
-  return `commands of type ${type}`;
-}

@@ -1,4 +1,4 @@
-import type { KeyRange } from "./key-assignment.ts";
+import type { KeyRange } from "./dispatch/key-shared/key-assignment.ts";
 
 /** Permits beyond this add nothing: no client can hold so many messages. */
 const PERMITS_MAX = 2 ** 31 - 1;
@@ -51,6 +51,13 @@ export class Consumer {
 
   addPermits(messages: number): void {
     this.#permits = Math.min(PERMITS_MAX, this.#permits + messages);
+  }
+
+  /** Takes back up to so many of them; answers how many. */
+  withdrawPermits(most: number): number {
+    const taken = Math.min(most, Math.max(0, this.#permits));
+    this.#permits -= taken;
+    return taken;
   }
 
   pause(): void {

@@ -2,8 +2,8 @@ import { Fifo } from "@sluice/core/internal";
 import { comparePositions } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
-import { after } from "./dispatcher.ts";
-import type { ReadRequest } from "./dispatcher.ts";
+import { after } from "./dispatch/dispatcher.ts";
+import type { ReadRequest } from "./dispatch/dispatcher.ts";
 
 /** Weight of the newest read in the mean number of messages that an entry has. */
 const MEAN_WEIGHT = 0.2;

@@ -5,10 +5,10 @@ import { comparePositions, formatPosition } from "../storage/position.ts";
 import type { Position } from "../storage/position.ts";
 import { Consumer } from "./consumer.ts";
 import { decodeCursor, encodeCursor } from "../storage/cursor/cursor-codec.ts";
-import { Cursor } from "./cursor.ts";
+import { Cursor } from "./cursor/cursor.ts";
 import type { CursorSnapshot } from "../storage/cursor/cursor-snapshot.ts";
 import type { Ack, Delivery } from "./delivery.ts";
-import type { ReadRequest } from "./dispatcher.ts";
+import type { ReadRequest } from "./dispatch/dispatcher.ts";
 import { Subscription } from "./subscription.ts";
 import type { SubscriptionType } from "./subscription.ts";
 

@@ -2,14 +2,14 @@ import { RefusalError } from "../refusal/refusal-error.ts";
 import type { Position } from "../storage/position.ts";
 import type { ReadBounds, StoredEntry } from "../storage/log/topic-log.ts";
 import type { Consumer } from "./consumer.ts";
-import type { Cursor } from "./cursor.ts";
+import type { Cursor } from "./cursor/cursor.ts";
 import type { Ack } from "./delivery.ts";
-import type { ActiveChange, Dispatch, Dispatcher, ReadRequest } from "./dispatcher.ts";
-import { KeySharedDispatcher } from "./key-shared-dispatcher.ts";
-import type { KeyHashes } from "./key-shared-dispatcher.ts";
-import { SharedDispatcher } from "./shared-dispatcher.ts";
-import type { DelayOptions } from "./shared-dispatcher.ts";
-import { SingleActiveDispatcher } from "./single-active-dispatcher.ts";
+import type { ActiveChange, Dispatch, Dispatcher, ReadRequest } from "./dispatch/dispatcher.ts";
+import { KeySharedDispatcher } from "./dispatch/key-shared/key-shared-dispatcher.ts";
+import type { KeyHashes } from "./dispatch/key-shared/key-shared-dispatcher.ts";
+import { SharedDispatcher } from "./dispatch/shared-dispatcher.ts";
+import type { DelayOptions } from "./dispatch/delayed-entries.ts";
+import { SingleActiveDispatcher } from "./dispatch/single-active-dispatcher.ts";
 
 /**
  * Who gets the entries of a subscription: its only consumer; all in turn; the first by priority, and

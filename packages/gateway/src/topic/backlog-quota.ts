@@ -1,8 +1,8 @@
 import type { Clock } from "@sluice/core";
 import type { BacklogQuota } from "../policy/topic-policy.ts";
 import type { TopicLog } from "../storage/log/topic-log.ts";
-import type { ProducerBlock } from "./producer-block.ts";
-import type { TopicSubscriptions } from "./topic-subscriptions.ts";
+import type { ProducerBlock } from "./producer/producer-block.ts";
+import type { TopicSubscriptions } from "./subscription/topic-subscriptions.ts";
 
 /** Part of the quota that an eviction leaves, so that not every publish evicts again; as in Pulsar. */
 const EVICT_TO = 0.9;

@@ -3,15 +3,16 @@ import type { Position } from "../storage/position.ts";
 import { settled } from "../storage/file/settled.ts";
 import { Consumer } from "../subscription/consumer.ts";
 import type { Delivery } from "../subscription/delivery.ts";
-import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
-import { NonPersistentConsumer } from "./non-persistent-consumer.ts";
-import { NonPersistentSubscription } from "./non-persistent-subscription.ts";
-import type { Producer } from "./producer.ts";
-import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
-import { TopicProducers } from "./topic-producers.ts";
+import type { ConsumerHandle, ConsumerRequest } from "./consumer/consumer-handle.ts";
+import { NonPersistentConsumer } from "./consumer/non-persistent-consumer.ts";
+import { NonPersistentSubscription } from "./subscription/non-persistent-subscription.ts";
+import type { Producer } from "./producer/producer.ts";
+import type { ProducerHandle, ProducerRequest, Publication } from "./producer/producer-handle.ts";
+import { TopicProducers } from "./producer/topic-producers.ts";
 import type { TopicName } from "../name/topic-name.ts";
 import { requireClientName } from "../name/topic-name.ts";
-import type { TopicStats } from "./topic-stats.ts";
+import type { Listing, Steps } from "./stats-steps.ts";
+import type { SubscriptionStats, TopicStats } from "./topic-stats.ts";
 import type { Topic, TopicSurroundings } from "./topic.ts";
 import { Traffic, sumOf } from "./traffic.ts";
 
@@ -75,11 +76,17 @@ export class NonPersistentTopic implements Topic {
     return Promise.resolve();
   }
 
-  stats(): TopicStats {
-    const subscriptions = [...this.#subscriptions].map(([name, each]) => each.stats(name));
+  *stats(listing: Listing): Steps<TopicStats> {
+    const producers = yield* this.#producers.stats(listing);
+    const subscriptions: SubscriptionStats[] = [];
+    for (const [name, subscription] of this.#subscriptions) {
+      subscriptions.push(subscription.stats(name, listing));
+      yield* listing.passed(subscription.size);
+    }
     return {
       name: this.#name.full,
-      producers: this.#producers.stats(),
+      producers,
+      producerCount: this.#producers.size,
       subscriptions,
       sizeBytes: 0,
       in: this.#in.stats,

@@ -1,44 +1,35 @@
 import { RefusalError } from "../refusal/refusal-error.ts";
-import type { NewEntry, StoredEntry } from "../storage/log/topic-log.ts";
-import { RECORD_HEADER_BYTES } from "../storage/segment/record.ts";
+import type { StoredEntry } from "../storage/log/topic-log.ts";
 import type { StoredTopic } from "../storage/store/broker-store.ts";
-import { StorageError } from "../storage/storage-error.ts";
 import type { Position } from "../storage/position.ts";
-import { Cursor } from "../subscription/cursor.ts";
+import { Cursor } from "../subscription/cursor/cursor.ts";
 import { decodeCursor } from "../storage/cursor/cursor-codec.ts";
-import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
-import { CursorKeeper } from "./cursor-keeper.ts";
+import type { ConsumerHandle, ConsumerRequest } from "./consumer/consumer-handle.ts";
+import { CursorKeeper } from "./subscription/cursor-keeper.ts";
 import { BacklogQuotaCheck } from "./backlog-quota.ts";
-import { Deduplication } from "./deduplication.ts";
-import { ProducerBlock, blockedRefusal, quotaException } from "./producer-block.ts";
-import type { BlockReason } from "./producer-block.ts";
-import type { ProducerHandle, ProducerRequest, Publication } from "./producer-handle.ts";
-import type { Producer } from "./producer.ts";
-import { orRefusal, refusalOf } from "./refusal.ts";
+import type { Deduplication } from "./producer/deduplication.ts";
+import { ProducerBlock, blockedRefusal, quotaException } from "./producer/producer-block.ts";
+import type { BlockReason } from "./producer/producer-block.ts";
+import type { ProducerHandle, ProducerRequest, Publication } from "./producer/producer-handle.ts";
+import { Publisher } from "./producer/publisher.ts";
+import type { Producer } from "./producer/producer.ts";
+import { orRefusal } from "./refusal.ts";
 import {
-  SEQUENCE_IDS_NAME,
   TERMINATED_MARK,
   TERMINATED_NAME,
   TOPIC_EPOCH_NAME,
-  decodeTopicEpoch,
   encodeTopicEpoch,
 } from "./topic-marks.ts";
+import { readFormer } from "./former-topic.ts";
+import type { FormerTopic } from "./former-topic.ts";
 import type { TopicName } from "../name/topic-name.ts";
-import { TopicProducers } from "./topic-producers.ts";
+import { TopicTrim } from "./topic-trim.ts";
+import { TopicProducers } from "./producer/topic-producers.ts";
+import type { Listing, Steps } from "./stats-steps.ts";
 import type { TopicStats } from "./topic-stats.ts";
-import { TopicSubscriptions } from "./topic-subscriptions.ts";
+import { TopicSubscriptions } from "./subscription/topic-subscriptions.ts";
 import type { Stop, Topic, TopicSurroundings } from "./topic.ts";
-import { Traffic, sumOf } from "./traffic.ts";
-
-/** What is kept among the cursors and is none. */
-const MARKS: ReadonlySet<string> = new Set([TOPIC_EPOCH_NAME, TERMINATED_NAME, SEQUENCE_IDS_NAME]);
-
-/** What a topic was when it was stored. */
-interface Former {
-  readonly topicEpoch: bigint;
-  readonly isTerminated: boolean;
-  readonly deduplication: Deduplication;
-}
+import { sumOf } from "./traffic.ts";
 
 /**
  * A topic with a log. It stops when its log fails: producers and consumers are closed and refused
@@ -54,22 +45,18 @@ export class PersistentTopic implements Topic {
   readonly #block: ProducerBlock;
   readonly #quota: BacklogQuotaCheck;
   readonly #deduplication: Deduplication;
-  readonly #in: Traffic;
+  readonly #trim: TopicTrim;
+  readonly #publisher: Publisher;
   readonly #openedAtMs: number;
-  #publishedAtMs: number | undefined;
   #isTerminated: boolean;
   #terminating: Promise<Position | undefined> | undefined;
-  #lastAppend: Promise<unknown> = Promise.resolve();
   #stopped: Stop | undefined;
   #ended: RefusalError | undefined;
-  #isTrimDue = false;
-  #trimming: Promise<void> | undefined;
-  #newestLedgerId: number;
 
   private constructor(
     name: TopicName,
     stored: StoredTopic,
-    { surroundings, former }: { surroundings: TopicSurroundings; former: Former },
+    { surroundings, former }: { surroundings: TopicSurroundings; former: FormerTopic },
   ) {
     this.#name = name;
     this.#stored = stored;
@@ -87,7 +74,7 @@ export class PersistentTopic implements Topic {
     this.subscriptions = new TopicSubscriptions(stored.log, this.#keeper, {
       topic: name,
       surroundings,
-      onLedgerConsumed: () => void this.#trim(),
+      onLedgerConsumed: () => void this.#trim.run(),
       onFailed: (error) => this.#stop(error),
     });
     this.#block = new ProducerBlock(timer, (reason) => this.#tellBlocked(reason));
@@ -99,11 +86,28 @@ export class PersistentTopic implements Topic {
       quota: () => surroundings.policies.of(name).backlogQuota,
     });
     this.#openedAtMs = wallClock.now();
-    this.#in = new Traffic(this.#openedAtMs);
+    this.#publisher = new Publisher({
+      log: stored.log,
+      wallClock,
+      block: this.#block,
+      deduplication: former.deduplication,
+      onStored: (bytes) => this.#quota.onPublished(bytes),
+      onReadable: (isFirst) => this.#onReadable(isFirst),
+      onFailed: (error) => this.#stop(error),
+    });
     this.#deduplication = former.deduplication;
+    this.#trim = new TopicTrim({
+      topic: name,
+      log: stored.log,
+      surroundings,
+      subscriptions: this.subscriptions,
+      deduplication: former.deduplication,
+      isEnded: () => this.#ended !== undefined,
+      onFreed: () => this.#block.retry(),
+      onFailed: (error) => this.#stop(error),
+    });
     this.#isTerminated = former.isTerminated;
     if (former.isTerminated) this.subscriptions.terminate();
-    this.#newestLedgerId = stored.log.end.ledgerId;
   }
 
   /**
@@ -115,22 +119,7 @@ export class PersistentTopic implements Topic {
     stored: StoredTopic,
     surroundings: TopicSurroundings,
   ): Promise<PersistentTopic> {
-    const { documents, damaged } = await stored.cursors.load();
-    const cursors = new Map(documents);
-    // Without its epoch a topic could let a fenced producer back in.
-    const epochDamage = damaged.get(TOPIC_EPOCH_NAME);
-    if (epochDamage !== undefined) throw epochDamage;
-    const topicEpoch = decodeTopicEpoch(cursors.get(TOPIC_EPOCH_NAME));
-    const isTerminated = cursors.has(TERMINATED_NAME) || damaged.has(TERMINATED_NAME);
-    const sequenceIds = damaged.has(SEQUENCE_IDS_NAME) ? "damaged" : cursors.get(SEQUENCE_IDS_NAME);
-    for (const mark of MARKS) cursors.delete(mark);
-    const deduplication = await Deduplication.open(sequenceIds, {
-      log: stored.log,
-      documents: stored.cursors,
-      nextTurn: surroundings.nextTurn,
-      isWanted: () => surroundings.policies.of(name).deduplication ?? false,
-    });
-    const former = { topicEpoch, isTerminated, deduplication };
+    const { cursors, damagedCursors, ...former } = await readFormer(name, stored, surroundings);
     const topic = new PersistentTopic(name, stored, { surroundings, former });
     const { log } = stored;
     for (const [subscription, bytes] of cursors) {
@@ -139,8 +128,7 @@ export class PersistentTopic implements Topic {
       if (cursor.aheadAt !== undefined) topic.#onReset(subscription, "ahead-of-log", cursor);
     }
     // Where a damaged cursor was is unknown: all that is kept is delivered again, nothing is lost.
-    for (const subscription of damaged.keys()) {
-      if (MARKS.has(subscription)) continue;
+    for (const subscription of damagedCursors) {
       const cursor = Cursor.startingAt(log, log.first);
       topic.subscriptions.restore(subscription, cursor);
       topic.#onReset(subscription, "damaged", cursor);
@@ -163,7 +151,7 @@ export class PersistentTopic implements Topic {
     if (initialSubscription !== undefined) await this.subscriptions.ensure(initialSubscription);
     if (this.#deduplication.isStale) await orRefusal(this.#deduplication.apply());
     // What the former producer of the name has sent is stored, or will not be.
-    if (this.#deduplication.isOn) await this.#lastAppend.catch(() => undefined);
+    if (this.#deduplication.isOn) await this.#publisher.settled();
     this.#requirePublishable();
     return this.#producers.open(request);
   }
@@ -201,12 +189,12 @@ export class PersistentTopic implements Topic {
 
   async tidy(): Promise<void> {
     const nowMs = this.#surroundings.wallClock.now();
-    this.#in.sample(nowMs);
+    this.#publisher.in.sample(nowMs);
     this.#producers.sample(nowMs);
     this.subscriptions.sample(nowMs);
     this.subscriptions.tidy();
     await this.#applyTtl(nowMs);
-    await this.#trim();
+    await this.#trim.run();
   }
 
   async check(): Promise<void> {
@@ -219,18 +207,20 @@ export class PersistentTopic implements Topic {
     }
   }
 
-  stats(): TopicStats {
+  *stats(listing: Listing): Steps<TopicStats> {
+    const producers = yield* this.#producers.stats(listing);
+    const subscriptions = yield* this.subscriptions.stats(listing);
     const failure = this.#ended?.cause ?? this.#ended ?? this.#keeper.failure;
-    const subscriptions = this.subscriptions.stats();
     return {
       name: this.#name.full,
-      producers: this.#producers.stats(),
+      producers,
+      producerCount: this.#producers.size,
       subscriptions,
       sizeBytes: this.#stored.log.sizeBytes,
-      in: this.#in.stats,
+      in: this.#publisher.in.stats,
       out: sumOf(subscriptions.map(({ out }) => out)),
       openedAtMs: this.#openedAtMs,
-      publishedAtMs: this.#publishedAtMs,
+      publishedAtMs: this.#publisher.publishedAtMs,
       droppedMessages: 0,
       isTerminated: this.#isTerminated,
       isDeduplicated: this.#deduplication.isOn,
@@ -250,62 +240,20 @@ export class PersistentTopic implements Topic {
     }
   }
 
-  #publish(
-    producer: Producer,
-    { parts, messageCount }: Publication,
-  ): Promise<Position | undefined> {
-    const { wallClock } = this.#surroundings;
-    const { log } = this.#stored;
+  #publish(producer: Producer, publication: Publication): Promise<Position | undefined> {
     if (this.#isTerminated) return Promise.reject(terminated(this.#name));
-    const publishedAtMs = Math.floor(wallClock.now());
-    const entry: NewEntry = { parts, messageCount, publishedAtMs };
-    if (!this.#block.isHolding && !log.hasRoomFor(entry)) this.#block.begin("storage-full");
-    if (this.#block.isHolding)
-      return Promise.reject(refuse(producer, this.#block.reason ?? "storage-full"));
-    const sequence = this.#deduplication.sequenceOf(parts);
-    if (sequence !== undefined && this.#deduplication.isRepeated(sequence))
-      return this.#lastAppend.then(() => {
-        if (!this.#deduplication.isStored(sequence)) throw refuse(producer, "storage-full");
-        return undefined;
-      });
-    const isRetry = this.#block.reason !== undefined;
-    const appended = log.append(entry).then(
-      (position) => {
-        this.#onStored(producer, entry);
-        this.#deduplication.onStored(sequence, position);
-        if (isRetry) this.#block.end("storage-full");
-        else this.#block.retry();
-        this.subscriptions.wake();
-        // Without subscriptions nothing else tells that there is something to remove.
-        if (position.ledgerId !== this.#newestLedgerId) {
-          this.#newestLedgerId = position.ledgerId;
-          void this.#trim();
-        }
-        return position;
-      },
-      (error: unknown) => {
-        if (log.failure !== undefined) this.#stop(error);
-        if (!(error instanceof StorageError) || !error.mayHeal) throw refusalOf(error);
-        this.#block.begin("storage-full");
-        throw refuse(producer, "storage-full", error);
-      },
-    );
-    this.#lastAppend = appended;
-    return appended;
+    return this.#publisher.publish(producer, publication);
   }
 
-  #onStored(producer: Producer, { parts, messageCount, publishedAtMs }: NewEntry): void {
-    let bytes = 0;
-    for (const part of parts) bytes += part.length;
-    this.#in.add(messageCount, bytes);
-    producer.in.add(messageCount, bytes);
-    this.#publishedAtMs = publishedAtMs;
-    this.#quota.onPublished(bytes + RECORD_HEADER_BYTES);
+  #onReadable(isFirstOfLedger: boolean): void {
+    this.subscriptions.wake();
+    // Without subscriptions nothing else tells that there is something to remove.
+    if (isFirstOfLedger) void this.#trim.run();
   }
 
   async #terminate(): Promise<Position | undefined> {
     this.#isTerminated = true;
-    await this.#lastAppend.catch(() => undefined);
+    await this.#publisher.settled();
     try {
       await orRefusal(this.#stored.cursors.save(TERMINATED_NAME, TERMINATED_MARK));
     } catch (error) {
@@ -346,41 +294,6 @@ export class PersistentTopic implements Topic {
     return orRefusal(this.#stored.cursors.save(TOPIC_EPOCH_NAME, encodeTopicEpoch(epoch)));
   }
 
-  /** One at a time; what is consumed while one runs is seen by the next. */
-  #trim(): Promise<void> {
-    this.#isTrimDue = true;
-    this.#trimming ??= this.#trimWhileDue();
-    return this.#trimming;
-  }
-
-  async #trimWhileDue(): Promise<void> {
-    while (this.#isTrimDue && this.#ended === undefined) {
-      this.#isTrimDue = false;
-      await this.#trimNow();
-    }
-    this.#trimming = undefined;
-  }
-
-  async #trimNow(): Promise<void> {
-    const { log } = this.#stored;
-    const { consumedBefore } = this.subscriptions;
-    const { wallClock, settings, policies } = this.#surroundings;
-    const { sizeBytes } = log;
-    const { retention = settings.retention } = policies.of(this.#name);
-    // If it fails for lack of room, removing entries is what helps.
-    await this.#deduplication.save().catch(() => undefined);
-    try {
-      // Entries that nobody subscribed to may still be wanted; what subscriptions consumed is not.
-      const isSubscribed = this.subscriptions.hasDurable;
-      const drain = isSubscribed ? { drainAfterMs: 0 } : {};
-      await log.trim({ nowMs: wallClock.now(), consumedBefore, ...retention, ...drain });
-    } catch (error) {
-      // What could not be removed now is tried again.
-      if (log.failure !== undefined) this.#stop(error);
-    }
-    if (log.sizeBytes < sizeBytes) this.#block.retry();
-  }
-
   async #applyTtl(nowMs: number): Promise<void> {
     const { messageTtlMs } = this.#surroundings.policies.of(this.#name);
     if (messageTtlMs === undefined || this.#ended !== undefined) return;
@@ -413,13 +326,6 @@ export class PersistentTopic implements Topic {
     this.#producers.endAll(why);
     await this.subscriptions.end(why);
   }
-}
-
-/** Blocks the producer, so that nothing it sent later is stored before the entry that was refused. */
-function refuse(producer: Producer, reason: BlockReason, cause?: unknown): RefusalError {
-  const why = blockedRefusal(reason, cause);
-  producer.block(why);
-  return why;
 }
 
 function terminated({ full }: TopicName): RefusalError {

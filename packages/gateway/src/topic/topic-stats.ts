@@ -1,5 +1,5 @@
 import type { SubscriptionType } from "../subscription/subscription.ts";
-import type { AccessMode } from "./producer-handle.ts";
+import type { AccessMode } from "./producer/producer-handle.ts";
 import type { TrafficStats } from "./traffic.ts";
 
 /** What a client says of itself, and where it is. */
@@ -42,7 +42,11 @@ export interface SubscriptionStats {
   readonly name: string;
   readonly type: SubscriptionType;
   readonly isDurable: boolean;
+  /** Of a topic with many, only some are listed; `consumerCount` counts all. */
   readonly consumers: readonly ConsumerStats[];
+  readonly consumerCount: number;
+  /** True while the unacknowledged messages of one consumer keep entries from it. */
+  readonly isBlocked: boolean;
   /** Messages that consumers have and have not acknowledged; only shared subscriptions count. */
   readonly unackedMessages: number;
   /** Entries that are not acknowledged; Pulsar's msgBacklog counts entries too. */
@@ -58,7 +62,9 @@ export interface SubscriptionStats {
 
 export interface TopicStats {
   readonly name: string;
+  /** Of a topic with many, only some are listed; `producerCount` counts all. */
   readonly producers: readonly ProducerStats[];
+  readonly producerCount: number;
   readonly subscriptions: readonly SubscriptionStats[];
   /** Bytes that the log takes. */
   readonly sizeBytes: number;

@@ -2,12 +2,13 @@ import type { Clock, Timer } from "@sluice/core";
 import type { BrokerObserver } from "../observe/broker-event.ts";
 import type { TopicPolicies } from "../policy/topic-policy.ts";
 import type { RefusalError } from "../refusal/refusal-error.ts";
-import type { ConsumerHandle, ConsumerRequest } from "./consumer-handle.ts";
-import type { DeliveryTurns } from "./delivery-turns.ts";
-import type { NameMaker } from "./name-maker.ts";
-import type { ReadAheadMemory } from "./read-ahead-memory.ts";
-import type { ProducerHandle, ProducerRequest } from "./producer-handle.ts";
+import type { ConsumerHandle, ConsumerRequest } from "./consumer/consumer-handle.ts";
+import type { DeliveryTurns } from "./subscription/delivery-turns.ts";
+import type { NameMaker } from "./producer/name-maker.ts";
+import type { ReadAheadMemory } from "./subscription/read-ahead-memory.ts";
+import type { ProducerHandle, ProducerRequest } from "./producer/producer-handle.ts";
 import type { ResolvedSettings } from "./settings.ts";
+import type { Listing, Steps } from "./stats-steps.ts";
 import type { TopicStats } from "./topic-stats.ts";
 
 /** What all topics are given. */
@@ -44,7 +45,7 @@ export interface Topic {
   tidy(): Promise<void>;
   /** Applies the backlog quota. Called every `quotaCheckMs`. */
   check(): Promise<void>;
-  stats(): TopicStats;
+  stats(listing: Listing): Steps<TopicStats>;
   /** Closes producers and consumers and tells them why. Saves what is to be saved. */
   close(why: RefusalError): Promise<void>;
 }

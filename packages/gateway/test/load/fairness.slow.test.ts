@@ -1,11 +1,12 @@
 /** An honest client beside hostile ones that send the most expensive commands that the protocol allows. */
 import { availableParallelism, loadavg } from "node:os";
 import { systemClock, systemTimer } from "@sluice/core/system";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RawClient } from "../raw-client.ts";
 import { attack, startBrokerProcess } from "./processes.ts";
 
-const PINGS = 200;
+/** Before the attack, for comparison, and during it. */
+const PINGS = { before: 50, during: 200 };
 
 interface PingTimes {
   readonly p99Ms: number;
@@ -13,10 +14,10 @@ interface PingTimes {
 }
 
 /** Round trips of PING, one every 10 ms. */
-async function pingTimes(port: number): Promise<PingTimes> {
+async function pingTimes(port: number, pings: number): Promise<PingTimes> {
   const client = await RawClient.connected(port);
   const times: number[] = [];
-  for (let count = 0; count < PINGS; count++) {
+  for (let count = 0; count < pings; count++) {
     const startedAtMs = systemClock.now();
     client.send("ping", {});
     await client.next("pong");
@@ -25,44 +26,76 @@ async function pingTimes(port: number): Promise<PingTimes> {
   }
   client.close();
   times.sort((one, other) => one - other);
-  return { p99Ms: times[Math.floor(PINGS * 0.99)] ?? 0, maxMs: times.at(-1) ?? 0 };
+  return { p99Ms: times[Math.floor(pings * 0.99)] ?? 0, maxMs: times.at(-1) ?? 0 };
 }
 
 const GOAL = { p99Ms: 20, maxMs: 50 };
 
-/** With each attack how many clients it has and how far it must get to be one. */
-const ATTACKS: [name: string, clients: number, reaches: Record<string, number>, setUp?: string][] =
-  [
-    ["getTopics", 5, {}],
-    ["schemas", 5, {}],
-    ["partialFrames", 100, {}],
-    ["subscribes", 2, {}],
-    ["subscriptions", 2, { consumers: 1_000 }],
-    ["ackSets", 2, {}],
-    ["acks", 2, { ranges: 200_000 }, "big"],
-    ["cumulativeAcks", 2, { ranges: 200_000 }, "big"],
-    ["redeliver", 2, { out: 200_000 }, "big"],
-    ["redeliverKeys", 2, { out: 150_000 }, "big"],
-    ["leave", 2, { out: 200_000 }, "big"],
-    ["closeConsumers", 2, { out: 150_000 }, "big"],
-    ["seeks", 2, { out: 200_000 }, "big"],
-    ["unsubscribes", 2, { out: 200_000 }, "big"],
-  ];
+/** How many clients an attack has, and how far it must get to be one. */
+type AttackRow = [name: string, clients: number, reaches: Record<string, number>];
 
-test.each(ATTACKS)(
-  "PINGs of an honest client are answered in time during %s by %i clients, with 10,000 topics",
-  async (name, clients, reaches, setUp) => {
-    const broker = await startBrokerProcess({ broker: { limits: { topicsMax: 10_100 } } });
-    await attack("topics", broker.port, 10_000);
-    if (setUp !== undefined) await attack(setUp, broker.port, 1);
-    const before = await pingTimes(broker.port);
+const ON_10_000_TOPICS: AttackRow[] = [
+  ["getTopics", 5, {}],
+  ["schemas", 5, {}],
+  ["partialFrames", 100, {}],
+  ["subscribes", 2, {}],
+  ["subscriptions", 2, { consumers: 1_000 }],
+  ["ackSets", 2, {}],
+];
+
+/** With a topic of 410,000 messages too. */
+const ON_A_BIG_TOPIC: AttackRow[] = [
+  ["redeliver", 2, { out: 200_000 }],
+  ["leave", 2, { out: 200_000 }],
+  ["seeks", 2, { out: 200_000 }],
+  ["unsubscribes", 2, { out: 200_000 }],
+  ["redeliverKeys", 2, { out: 150_000 }],
+  ["closeConsumers", 2, { out: 150_000 }],
+  ["acks", 2, { ranges: 200_000 }],
+  ["cumulativeAcks", 2, { ranges: 200_000 }],
+];
+
+/** One broker for all attacks of a list, because what they need takes seconds to make. */
+async function startAttacked(setUps: readonly (readonly [string, number])[]) {
+  // Enough for what attacks leave behind: this is about turns, and without memory entries are read one by one.
+  const options = { broker: { limits: { topicsMax: 10_100 } }, memoryBytesMax: 2 ** 30 };
+  const ends: (() => void)[] = [];
+  const onEnd = (end: () => void): void => void ends.push(end);
+  const broker = await startBrokerProcess(options, onEnd);
+  for (const [name, count] of setUps)
+    (await attack(name, broker.port, count, "attacks.mjs", onEnd)).stop();
+  return { broker, end: () => ends.forEach((end) => end()) };
+}
+
+const TOPICS = ["topics", 10_000] as const;
+
+describe.each([
+  { what: "10,000 topics", setUps: [TOPICS], attacks: ON_10_000_TOPICS },
+  {
+    what: "10,000 topics and one of 410,000 messages",
+    setUps: [TOPICS, ["big", 1] as const],
+    attacks: ON_A_BIG_TOPIC,
+  },
+])("with $what, PINGs of an honest client are answered in time", ({ setUps, attacks }) => {
+  let attacked: Awaited<ReturnType<typeof startAttacked>> | undefined;
+  beforeAll(async () => {
+    attacked = await startAttacked(setUps);
+  }, 120_000);
+  afterAll(() => attacked?.end());
+
+  // A collection of garbage on a machine that is busy with others may take longer than the goal.
+  const tries = { retry: 2, timeout: 60_000 };
+  test.for(attacks)("during %s by %i clients", tries, async ([name, clients, reaches]) => {
+    if (attacked === undefined) throw new Error("there is no broker");
+    const { broker } = attacked;
+    const before = await pingTimes(broker.port, PINGS.before);
     // The broker, the attackers and this test take three cores by themselves.
     const cores = availableParallelism();
     const isBusy = cores < 4 || (loadavg()[0] ?? 0) > cores / 2;
     const attacking = await attack(name, broker.port, clients);
     const { facts } = attacking;
     await broker.loop();
-    const during = await pingTimes(broker.port);
+    const during = await pingTimes(broker.port, PINGS.during);
     const { faults, cpu, wall } = await broker.loop();
     attacking.stop();
     const cells = [cpu, wall, during, before].map(
@@ -72,15 +105,15 @@ test.each(ATTACKS)(
     expect(faults).toEqual([]);
     for (const [what, least] of Object.entries(reaches))
       expect(facts[what], what).toBeGreaterThanOrEqual(least);
-    // A busy machine lets more events gather for a turn, and its collector's threads count too.
-    expect(cpu.p99Ms).toBeLessThan(3 * GOAL.p99Ms);
-    expect(cpu.maxMs).toBeLessThan(3 * GOAL.maxMs);
-    // There, times of the clock say nothing about the broker.
+    // The caches of a busy machine are shared too.
+    const factor = isBusy ? 1.5 : 1;
+    expect(cpu.p99Ms).toBeLessThan(factor * GOAL.p99Ms);
+    expect(cpu.maxMs).toBeLessThan(factor * GOAL.maxMs);
+    // On a busy machine, times of the clock say nothing about the broker.
     if (isBusy) return;
-    for (const times of [cpu, wall, during]) {
+    for (const times of [wall, during]) {
       expect(times.p99Ms).toBeLessThan(GOAL.p99Ms);
       expect(times.maxMs).toBeLessThan(GOAL.maxMs);
     }
-  },
-  120_000,
-);
+  });
+});

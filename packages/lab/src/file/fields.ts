@@ -1,4 +1,5 @@
-import { DURATION_MAX_MS, parseBytes, parseDurationMs } from "@sluice/core/internal";
+import { DURATION_MAX_MS, parseBytes, parseDurationMs, readPerSecond } from "@sluice/core/internal";
+import type { RateUnit } from "@sluice/core/internal";
 import * as v from "valibot";
 import { nearest } from "@sluice/core/internal";
 
@@ -64,31 +65,47 @@ export function milliseconds(minMs: number): v.GenericSchema<number> {
 
 /** A duration with its unit, in milliseconds. */
 export function duration(): v.GenericSchema<unknown, number> {
-  const expected = "a duration with its unit, such as 10s, 250ms or 1h30m";
-  return v.pipe(
-    field<string>((value) => parseDuration(value) !== undefined, expected),
-    v.transform((value) => parseDuration(value) ?? 0),
-  );
+  return parsed(parseDuration, "a duration with its unit, such as 10s, 250ms or 1h30m");
 }
 
 /** A number of bytes with its unit. */
 export function byteSize(): v.GenericSchema<unknown, number> {
-  const expected = "a size with its unit, such as 64MiB, 10MB or 512KiB";
+  return parsed(parseBytes, "a size with its unit, such as 64MiB, 10MB or 512KiB");
+}
+
+/** A map with any keys that `key` accepts. */
+export function record<T>(
+  key: v.GenericSchema<string>,
+  value: v.GenericSchema<unknown, T>,
+  expected: string,
+): v.GenericSchema<unknown, Record<string, T>> {
+  return v.pipe(field<object>(isMap, `a map of ${expected}`), v.record(key, value));
+}
+
+/** A rate with its period, such as 1000/s or 10MB/s, in whole units per second. */
+export function perSecond(unit: RateUnit): v.GenericSchema<unknown, number> {
   return v.pipe(
-    field<string>(
-      (value) => typeof value === "string" && parseBytes(value) !== undefined,
-      expected,
+    v.custom<string>(
+      (value) => "perSecond" in readPerSecond(value, unit),
+      ({ input }) => {
+        const read = readPerSecond(input, unit);
+        return `is ${show(input)}; expected ${"expected" in read ? read.expected : "a rate"}`;
+      },
     ),
-    v.transform((value) => parseBytes(value) ?? 0),
+    v.transform((value) => {
+      const read = readPerSecond(value, unit);
+      return "perSecond" in read ? read.perSecond : 0;
+    }),
   );
 }
 
 export function list<T>(
   item: v.GenericSchema<unknown, T>,
   maxItems: number,
+  expected: string = "a list",
 ): v.GenericSchema<unknown, T[]> {
   return v.pipe(
-    v.array(item, (issue) => `is ${show(issue.input)}; expected a list`),
+    v.array(item, (issue) => `is ${show(issue.input)}; expected ${expected}`),
     v.maxLength(maxItems, (issue) => `has ${issue.received} items; at most ${maxItems} are run`),
   );
 }
@@ -101,11 +118,28 @@ export function show(value: unknown): string {
   return cut.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?");
 }
 
+/** Text that `parse` understands, as what it means. */
+function parsed<T>(
+  parse: (text: string) => T | undefined,
+  expected: string,
+): v.GenericSchema<unknown, T> {
+  const parseAny = (value: unknown): T | undefined =>
+    typeof value === "string" ? parse(value) : undefined;
+  return v.pipe(
+    field<string>((value) => parseAny(value) !== undefined, expected),
+    v.transform((value) => parseAny(value) as T),
+  );
+}
+
+function isMap(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function isWithin(value: unknown, min: number, max: number): boolean {
   return typeof value === "number" && value >= min && value <= max;
 }
 
-function parseDuration(value: unknown): number | undefined {
-  const ms = typeof value === "string" ? parseDurationMs(value) : undefined;
+function parseDuration(given: string): number | undefined {
+  const ms = parseDurationMs(given);
   return ms !== undefined && ms <= DURATION_MAX_MS ? ms : undefined;
 }

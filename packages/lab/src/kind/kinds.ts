@@ -2,6 +2,7 @@ import type { Kind } from "../scenario/kind.ts";
 import { bucketKind } from "./bucket.ts";
 import { busyKind } from "./busy.ts";
 import { concurrencyKind } from "./concurrency.ts";
+import { flowKind } from "./flow/flow.ts";
 import { overloadKind } from "./overload.ts";
 import { poolKind } from "./pool.ts";
 import { rampKind } from "./ramp.ts";
@@ -14,4 +15,5 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map([
   ["busy", busyKind],
   ["overload", overloadKind],
   ["pool", poolKind],
+  ["flow", flowKind],
 ]);

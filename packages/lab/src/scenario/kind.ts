@@ -31,7 +31,7 @@ export interface Scenario {
   readonly kind: string;
   readonly title: string;
   readonly expect: Expectations;
-  readonly run: () => Run;
+  readonly run: () => Promise<Run>;
 }
 
 /** One kind of scenario: turns the values of a file into a scenario, or lists its problems. */
@@ -55,7 +55,7 @@ const commonKeys = {
 /** Defines a kind by its keys beside the common ones. `check` finds contradictions between keys. */
 export function defineKind<T>(
   keys: { readonly [K in keyof T]: v.GenericSchema<unknown, T[K]> },
-  run: (scenario: T & CommonKeys) => Run,
+  run: (scenario: T & CommonKeys) => Run | Promise<Run>,
   check: (scenario: T & CommonKeys) => Problem[] = () => [],
 ): Kind {
   const entries: v.ObjectEntries = { ...commonKeys, ...keys };
@@ -67,6 +67,6 @@ export function defineKind<T>(
     const problems = check(scenario);
     if (problems.length > 0) return problems;
     const { kind, title, expect } = scenario;
-    return { kind, title, expect, run: () => run(scenario) };
+    return { kind, title, expect, run: async () => run(scenario) };
   };
 }

@@ -15,7 +15,7 @@ import type { Scenario } from "./kind.ts";
  * @throws ConfigError with one line: file, line, what was found and what is expected
  * @example
  * const scenario = loadScenario(await readFile("burst.yaml", "utf8"), "burst.yaml");
- * const { result } = simulate(scenario);
+ * const { result } = await simulate(scenario);
  */
 export function loadScenario(text: string, file: string): Scenario {
   const document = parseFileDocument(text, file);

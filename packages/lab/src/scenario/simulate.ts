@@ -27,13 +27,13 @@ export interface Simulation {
  * Runs a scenario in virtual time. The same scenario gives the same result on any machine.
  *
  * @example
- * const { result, svg } = simulate(loadScenario(text, "burst.yaml"));
+ * const { result, svg } = await simulate(loadScenario(text, "burst.yaml"));
  * if (result.missed.length > 0) console.error(result.missed);
  * await writeFile("burst.svg", svg());
  */
-export function simulate(scenario: Scenario): Simulation {
+export async function simulate(scenario: Scenario): Promise<Simulation> {
   const { kind, title, expect } = scenario;
-  const run = scenario.run();
+  const run = await scenario.run();
   const { rows, stats, verdict } = run;
   const found = { kind, title, rows, ...(stats && { stats }), ...(verdict && { verdict }) };
   return {

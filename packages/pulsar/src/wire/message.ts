@@ -218,7 +218,12 @@ function typeWith<T>(name: string, fields: Fields<T>, codec: Codec<T>): MessageT
       codec.encodeInto(writer, value);
       return writer.finish();
     },
-    read: (reader) => codec.decodeFrom(reader.message()),
+    read: (reader) => {
+      const end = reader.enter();
+      const value = codec.decodeFrom(reader);
+      reader.leave(end);
+      return value;
+    },
     write: (writer, value) => {
       const opened = writer.open();
       codec.encodeInto(writer, value);

@@ -17,12 +17,18 @@ const DEPTH_MAX = 32;
 const EXACT_BYTES = 7;
 
 /**
+ * The numbers below 1024, made once: ledgers, consumers, producers and first requests have them. A
+ * BigInt takes 24 bytes, which counts where an ACK names 20,000 messages.
+ */
+const SMALL: readonly bigint[] = Array.from({ length: 1024 }, (_, value) => BigInt(value));
+
+/**
  * Reads the fields of one protobuf message from part of a buffer. Reading beyond that part is a
  * `ProtocolError`.
  */
 export class ProtoReader {
   readonly #bytes: Buffer;
-  readonly #depth: number;
+  #depth: number;
   #end: number;
   #offset: number;
 
@@ -92,7 +98,7 @@ export class ProtoReader {
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) {
         this.#offset = offset + 1;
-        return BigInt(value);
+        return SMALL[value] ?? BigInt(value);
       }
       scale *= 128;
     }
@@ -130,6 +136,26 @@ export class ProtoReader {
     const start = this.#offset;
     this.#offset = start + length;
     return new ProtoReader(this.#bytes, start, this.#offset, this.#depth + 1);
+  }
+
+  /**
+   * Enters the next message: until `leave`, this reader ends where that message does. Answers what
+   * `leave` needs. Without a reader of its own, a message in a list of thousands costs 72 bytes less.
+   */
+  enter(): number {
+    const end = this.#end;
+    const length = this.#length();
+    if (++this.#depth > DEPTH_MAX)
+      throw new ProtocolError(`messages are nested deeper than ${DEPTH_MAX}`);
+    this.#end = this.#offset + length;
+    return end;
+  }
+
+  /** Continues behind the message that was entered. */
+  leave(end: number): void {
+    this.#depth--;
+    this.#offset = this.#end;
+    this.#end = end;
   }
 
   /** Moves back to an earlier `offset`. */

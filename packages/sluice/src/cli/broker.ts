@@ -1,4 +1,5 @@
 import { ConfigError } from "@sluice/core";
+import { startBroker } from "@sluice/gateway";
 import type { StartBrokerOptions, TokenOptions } from "@sluice/gateway";
 import { Command } from "commander";
 import { inspectCommand } from "./inspect.ts";
@@ -92,8 +93,9 @@ async function servedOf(options: BrokerOptions): Promise<Served> {
   if (listen === undefined && adminTokenFile !== undefined)
     throw new ConfigError("--admin-token-file needs --admin, the address to serve on");
   const token = adminTokenFile === undefined ? undefined : await bearerTokenOf(adminTokenFile);
+  const settings = await settingsOf(options);
   return {
-    broker: await settingsOf(options),
+    start: (observe) => startBroker({ ...settings, observe }),
     admin: listen === undefined ? undefined : { listen, ...(token !== undefined && { token }) },
     json: options.json ?? false,
   };

@@ -1,30 +1,120 @@
-import type { StartBrokerOptions, TokenOptions } from "@sluice/gateway";
-import type { Flow, FlowAuth, FlowGateway } from "../flow/flow-file.ts";
+import { startBroker, startGateway } from "@sluice/gateway";
+import type {
+  FrontOptions,
+  IngressSettings,
+  StartBrokerOptions,
+  TokenOptions,
+  UpstreamOptions,
+} from "@sluice/gateway";
+import type { Flow, FlowAuth, FlowGateway } from "../flow/flow.ts";
+import type { FlowUpstream } from "../flow/upstream.ts";
+import type { LimitsBlock } from "@sluice/lab/file";
+import { openStore } from "./open-store.ts";
 import { bearerTokenOf, contentOf, publicKeyOf } from "./serve.ts";
-import type { Served } from "./serve.ts";
+import type { RunningServer, Served } from "./serve.ts";
 
 /** What to run for a flow file; reads the keys and certificates that it names. */
-export async function servedOf({ gateway, admin }: Flow, json: boolean): Promise<Served> {
+export async function servedOf(flow: Flow, json: boolean): Promise<Served> {
+  const { admin } = flow;
   const token = admin?.tokenFile === undefined ? undefined : await bearerTokenOf(admin.tokenFile);
   return {
-    broker: await brokerOptionsOf(gateway),
+    start: await startOf(flow),
     admin: admin && {
       listen: admin.listen,
       ...(admin.advertisedHost !== undefined && { advertisedHost: admin.advertisedHost }),
       ...(token !== undefined && { token }),
     },
+    placeOf: flow.placeOf,
     json,
   };
 }
 
-async function brokerOptionsOf(gateway: FlowGateway): Promise<StartBrokerOptions> {
-  const { listen, advertisedHost, data, partitions, retention, auth, tls } = gateway;
+async function startOf(flow: Flow): Promise<Served["start"]> {
+  const { gateway } = flow;
+  const { upstream, data } = gateway;
+  if (upstream === "embedded") {
+    const options = await brokerOptionsOf(gateway);
+    return (observe) =>
+      withStore(flow, (shared) => startBroker({ ...options, ...shared, observe }));
+  }
+  const options = {
+    ...(await frontOptionsOf(gateway)),
+    upstream: await upstreamOptionsOf(upstream),
+    data,
+  };
+  return (observe) => withStore(flow, (shared) => startGateway({ ...options, ...shared, observe }));
+}
+
+/** Starts a server with the store of its flow file, which is closed after the server. */
+async function withStore(
+  { name, gateway, store: given }: Flow,
+  start: (shared: Pick<StartBrokerOptions, "store" | "fleet">) => Promise<RunningServer>,
+): Promise<RunningServer> {
+  if (given === "memory") return start({});
+  const store = await openStore(given.redis);
+  try {
+    const server = await start({ store, fleet: { ...gateway.fleet, name } });
+    return {
+      url: server.url,
+      urls: server.urls,
+      administered: server.administered,
+      notReady: () => server.notReady(),
+      close: async () => {
+        await server.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** What clients see, whatever is behind it. */
+async function frontOptionsOf({
+  listen,
+  advertisedHost,
+  allowAnonymous,
+  tls,
+  limits,
+  connections,
+}: FlowGateway): Promise<FrontOptions & { readonly limits?: IngressSettings }> {
   return {
     listen,
+    allowAnonymous,
+    ...(advertisedHost !== undefined && { advertisedHost }),
+    ...(tls !== undefined && {
+      tls: { cert: await contentOf(tls.cert), key: await contentOf(tls.key) },
+    }),
+    ...(connections !== undefined && { connections: withoutUndefined(connections) }),
+    ...(limits !== undefined && limitOptionsOf(limits)),
+  };
+}
+
+async function upstreamOptionsOf({ tls, allow, ...given }: FlowUpstream): Promise<UpstreamOptions> {
+  return {
+    ...withoutUndefined(given),
+    ...(allow !== undefined && { allow: withoutUndefined(allow) }),
+    ...(tls !== undefined && {
+      tls: {
+        ca: await contentIfGiven(tls.ca),
+        cert: await contentIfGiven(tls.cert),
+        key: await contentIfGiven(tls.key),
+      },
+    }),
+  };
+}
+
+async function contentIfGiven(file: string | undefined): Promise<Buffer | undefined> {
+  return file === undefined ? undefined : contentOf(file);
+}
+
+async function brokerOptionsOf(gateway: FlowGateway): Promise<StartBrokerOptions> {
+  const { data, partitions, retention, auth } = gateway;
+  return {
+    ...(await frontOptionsOf(gateway)),
     data,
     partitions,
-    allowAnonymous: gateway.allowAnonymous,
-    ...(advertisedHost !== undefined && { advertisedHost }),
     ...(retention !== undefined && {
       broker: {
         retention: {
@@ -33,12 +123,24 @@ async function brokerOptionsOf(gateway: FlowGateway): Promise<StartBrokerOptions
         },
       },
     }),
-    ...(tls !== undefined && {
-      tls: { cert: await contentOf(tls.cert), key: await contentOf(tls.key) },
-    }),
     ...(auth !== undefined && { token: await tokenOf(auth) }),
     ...(auth?.roles !== undefined && { roles: auth.roles }),
   };
+}
+
+/** The defaults hold for keys that are not in the file. */
+function withoutUndefined<T extends object>(
+  given: T,
+): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
+}
+
+function limitOptionsOf({
+  memory,
+  ...limits
+}: LimitsBlock): Pick<StartBrokerOptions, "limits" | "memoryBytesMax"> {
+  return { limits, ...(memory !== undefined && { memoryBytesMax: memory }) };
 }
 
 async function tokenOf(auth: FlowAuth): Promise<TokenOptions> {

@@ -2,8 +2,10 @@ import { ConfigError } from "@sluice/core";
 import { Command, CommanderError } from "commander";
 import { brokerCommand } from "./broker.ts";
 import { FlowFileError } from "../flow/flow-file.ts";
+import { limitsCommand } from "./limits.ts";
 import { checkCommand, runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
+import { whyCommand } from "./why.ts";
 import { version } from "./version.ts";
 
 /** Done, failed (also: an expectation missed), wrong usage or a wrong file. */
@@ -20,6 +22,8 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     .version(version)
     .addCommand(runCommand(end))
     .addCommand(checkCommand())
+    .addCommand(whyCommand(end))
+    .addCommand(limitsCommand(end))
     .addCommand(simulateCommand(end))
     .addCommand(brokerCommand(end));
   const nested = program.commands.flatMap(({ commands }) => commands);

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { loadFlow } from "../flow/flow-file.ts";
-import type { Flow } from "../flow/flow-file.ts";
+import type { Flow } from "../flow/flow.ts";
 import { servedOf } from "./flow-options.ts";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";

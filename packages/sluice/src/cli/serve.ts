@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { ConfigError, SluiceError } from "@sluice/core";
 import { systemTimer, systemWallClock } from "@sluice/core/system";
-import { startBroker } from "@sluice/gateway";
-import type { RunningBroker, StartBrokerOptions } from "@sluice/gateway";
+import type { AdministrableGateway, BrokerObserver } from "@sluice/gateway";
 import { EventFeed, startAdmin } from "@sluice/gateway/admin";
 import type { RunningAdmin, StartAdminOptions } from "@sluice/gateway/admin";
 import { EventLines } from "../log/event-lines.ts";
@@ -10,16 +9,24 @@ import type { ExitCode } from "./main.ts";
 import { unreadable } from "./unreadable.ts";
 import { version } from "./version.ts";
 
-/** What runs until a signal: a broker, and its administration if it has one. */
+/** A broker, or a gateway in front of a cluster. */
+export interface RunningServer extends AdministrableGateway {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** What runs until a signal: a gateway, and its administration if it has one. */
 export interface Served {
-  readonly broker: StartBrokerOptions;
+  readonly start: (observe: BrokerObserver) => Promise<RunningServer>;
   readonly admin: Pick<StartAdminOptions, "listen" | "advertisedHost" | "token"> | undefined;
+  /** Where a key of the flow file stands. */
+  readonly placeOf?: NonNullable<StartAdminOptions["placeOf"]>;
   /** Events as JSON. */
   readonly json: boolean;
 }
 
 export interface Running {
-  readonly broker: RunningBroker;
+  readonly broker: RunningServer;
   readonly admin: RunningAdmin | undefined;
 }
 
@@ -44,12 +51,17 @@ export async function serve(
   lines.close();
 }
 
-async function start({ broker: options, admin }: Served, events: EventFeed): Promise<Running> {
-  const broker = await startBroker({ ...options, observe: (event) => events.push(event) });
+async function start(
+  { start: begin, admin, placeOf }: Served,
+  events: EventFeed,
+): Promise<Running> {
+  const broker = await begin((event) => events.push(event));
   if (admin === undefined) return { broker, admin: undefined };
   try {
     const onError = (error: unknown): void => events.push({ kind: "error", error });
-    return { broker, admin: await startAdmin({ ...admin, broker, events, version, onError }) };
+    const places = placeOf && { placeOf };
+    const options = { ...admin, ...places, broker, events, version, onError };
+    return { broker, admin: await startAdmin(options) };
   } catch (error) {
     await broker.close();
     throw error;

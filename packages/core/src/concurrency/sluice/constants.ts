@@ -132,6 +132,8 @@ export const SLOWER_RESUME = 0.5;
 
 // --- Growth -----------------------------------------------------------------------------------------
 
+/** Fraction of a probe whose answers are not waited for. Raised: faster, less sure. Tuned. */
+export const PROBE_REST = 0.25;
 /** Within this fraction of where the limit last had to stop, growth goes by small steps. Tuned. */
 export const EDGE_NEAR = 0.3;
 /** How long that is remembered: this many round trips, at most this many ms. Raised: slower growth. */
@@ -152,23 +154,36 @@ export const PROBE_ROUND_TRIPS = 30;
 
 // --- Losses -----------------------------------------------------------------------------------------
 
-/** Losses up to this fraction of what ended are random, and the first two in any case. Tuned. */
-export const RANDOM_LOSSES = 0.01;
-export const RANDOM_LOSSES_MIN = 2;
-/** Overload loses many in a row: more than this fraction of about the last ten. */
-export const BURST = 0.25;
-export const BURST_ALPHA = 0.1;
+/** Losses up to this fraction of what ended are random. Raised: overload costs more losses. Tuned. */
+export const RANDOM_LOSSES = 0.015;
+/** Loss ratio, as a multiple of the usual one, that an alarm is meant to find. Tuned. */
+export const LOSS_RISE = 10;
 /**
- * Slowing down was in vain if it left this fraction of the loss ratio, judged by this many ends.
- * Raised, random losses slow us down for longer; lowered, overload passes for random losses. Tuned.
+ * Likelihood (natural logarithm) at which losses are more than usual: three in a row, or four of
+ * fifteen. Raised, random losses cut less often, and overload is found later. Tuned.
  */
-export const IN_VAIN = 0.6;
-export const IN_VAIN_ENDS = 50;
+export const LOSS_ALARM = 6;
+export const LOSS_ALARM_MANY = 9.5;
+/** Losses after a cut, with nothing served, that make an outage. Raised: later; lowered: chance. */
+export const OUTAGE_LOSSES = 3;
+export const OUTAGE_LOSSES_PER_LIMIT = 0.5;
+/** What is left, with each attempt served, of the longest time that an attempt took to end. */
+export const END_DECAY = 0.999;
+/** Slowing down is expected to leave this fraction of the losses if load caused them. */
+export const IN_VAIN_LEFT = 0.25;
+/** Likelihood (natural logarithm) at which slowing down was in vain: 12 to 1. Tuned. */
+export const IN_VAIN_SURE = 2.5;
+/** Ends after which a trial is decided by what is more likely. Raised: a longer trial at half the rate. */
+export const TRIAL_ENDS_MAX = 250;
 /** Losses above this fraction are never random: it would be an outage. */
 export const RANDOM_LOSSES_MAX = 0.3;
 /** Losses found to be random are tolerated up to 1.5 times their ratio, which decays by window. */
-export const TOLERANCE = 1.5;
-export const TOLERANCE_DECAY = 0.995;
+export const TOLERANCE = 2;
+export const TOLERANCE_DECAY = 0.999;
+/** Ends with few losses that a loss ratio is averaged with, so that three losses in a row are not 100 %. */
+export const PRIOR_ENDS = 50;
+/** Random losses are learned for limits up to this many times the one that they were found at. */
+export const LEARNED_FOR = 3;
 /** From this many ends on, older ends count half with each window. Raised: a longer memory. */
 export const ENDS_MAX = 200;
 /**
@@ -177,11 +192,38 @@ export const ENDS_MAX = 200;
  */
 export const OVERTAKEN = 0.75;
 
+// --- Sharing: other clients behind the same concurrency limit -----------------------------------------
+
+/** An attempt that is lost after more than this many round trips got no answer. */
+export const SILENT_ROUND_TRIPS = 2;
+/** Time between two yields of a client that is alone, in ms. Raised: newcomers wait; lowered: costs. */
+export const YIELD_EVERY_MS = 8000;
+/** Fraction of the limit that is left in a yield, and the least time that it lasts, in ms. */
+export const YIELD_LEFT = 0.75;
+export const YIELD_MIN_MS = 150;
+/** Losses after a yield, as a fraction and a number, that tell that others took the room. */
+export const YIELD_LOST = 0;
+export const YIELD_LOST_MIN = 1;
+/** Times that a refused number is served later until the limit counts as shared. Lowered: chance. */
+export const SHARED_MOVES = 2;
+/** How long a limit counts as shared after the last sign of other clients, in ms. */
+export const SHARED_MS = 60_000;
+/** Fraction of a shared limit that a refusal leaves, and round trips between two steps up. Tuned. */
+export const SHARED_DECREASE = 0.75;
+export const HOLD_SHARED = 5;
+
 // --- Outage: nothing is served ----------------------------------------------------------------------
 
-/** Cool-down between single attempts, in ms: doubles from the least to the most. */
-export const COOL_DOWN_MIN_MS = 100;
+/** Longest cool-down after a cut, in ms. It is one round trip, which may be long. */
 export const COOL_DOWN_MAX_MS = 2000;
+/**
+ * Probes a second in an outage: drawn from this number to 1.2 times it, so 83 to 100 ms apart. Raised, a
+ * restart is noticed sooner, and a peer in trouble gets more. Goal: noticed within 100 ms.
+ */
+export const OUTAGE_PROBE_MIN_PER_SECOND = 10;
+export const OUTAGE_PROBE_JITTER = 0.2;
+/** Probes in flight at most: those of a second, because a probe may hang until its timeout. */
+export const OUTAGE_PROBES = 12;
 /** Fraction of the old limit that is back with the first attempt served. Raised: may overload again. */
 export const OUTAGE_RESUME = 0.7;
 

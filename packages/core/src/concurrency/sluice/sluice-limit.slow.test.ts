@@ -10,7 +10,7 @@ import {
 } from "../../../test/sluice-scene.ts";
 
 // Long runs with several seeds: what holds in the mean, not in each run.
-const SEEDS = [1, 2, 3, 4, 5, 6, 7];
+const SEEDS = [1, 2, 3, 4, 5];
 
 describe("random losses", () => {
   test.each([

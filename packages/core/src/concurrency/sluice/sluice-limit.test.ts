@@ -14,6 +14,7 @@ import {
 import { SeededRandom } from "../../random.ts";
 import type { LimitDecision } from "../algorithm.ts";
 import type { Outcome } from "../outcome.ts";
+import { OUTAGE_PROBE_MIN_PER_SECOND, OUTAGE_PROBES } from "./constants.ts";
 import { SluiceLimit } from "./sluice-limit.ts";
 
 const SEEDS = [1, 2, 3];
@@ -263,37 +264,59 @@ describe("when everything fails", () => {
   const failAfterMs = [5, RTT_MS, 1000];
 
   test.each(failAfterMs)(
-    "after %d ms each, the limit is 1 within four generations of attempts",
+    "after %d ms each, only probes start within four generations of attempts",
     (afterMs) => {
       const { limit, loop } = setUpSluice({ maxLimit: 100 });
       loop.run(5000);
       expect(limit.limit).toBe(100);
       loop.peer = () => ({ afterMs, outcome: "failed" });
       const generationMs = 1.2 * Math.max(afterMs, RTT_MS);
-      expect(loop.runUntil(() => limit.limit === 1, 4 * generationMs)).toBe(true);
+      expect(loop.runUntil(() => limit.limit === OUTAGE_PROBES, 4 * generationMs)).toBe(true);
+      const fromMs = loop.nowMs;
+      loop.run(10_000);
+      expect(startsPerSecond(loop, fromMs, loop.nowMs)).toBeLessThan(
+        2.2 * OUTAGE_PROBE_MIN_PER_SECOND,
+      );
     },
   );
 
-  test.each(failAfterMs)("after %d ms each, single attempts go on for ever", (afterMs) => {
+  test.each(failAfterMs)("after %d ms each, a probe starts every 100 ms for ever", (afterMs) => {
     const { loop } = setUpSluice({ maxLimit: 100 });
     loop.run(5000);
     loop.peer = () => ({ afterMs, outcome: "failed" });
     loop.run(6000);
     const from = loop.starts.length;
-    loop.run(3_600_000);
-    const single = loop.starts.slice(from);
-    const gapsMs = single.map(({ atMs }, index) => atMs - (single[index - 1]?.atMs ?? atMs));
-    expect(Math.max(...gapsMs)).toBeLessThanOrEqual(2000 + afterMs + 1);
-    expect(Math.max(...single.map(({ inFlight }) => inFlight))).toBe(1);
+    loop.run(600_000);
+    const probes = loop.starts.slice(from);
+    const gapsMs = probes.map(({ atMs }, index) => atMs - (probes[index - 1]?.atMs ?? atMs));
+    expect(Math.max(...gapsMs)).toBeLessThanOrEqual(101);
+    expect(Math.max(...probes.map(({ inFlight }) => inFlight))).toBeLessThanOrEqual(OUTAGE_PROBES);
   });
 
-  test("the limit is 1 also if it fails from the first attempt on", () => {
-    const { limit, loop } = setUpSluice({ initialLimit: 50 });
+  test("probes are bounded by the highest limit and by what hangs", () => {
+    const { limit, loop } = setUpSluice({ initialLimit: 5, maxLimit: 5 });
     loop.peer = () => ({ afterMs: 60_000, outcome: "failed" });
     loop.run(600_000);
-    expect(limit.limit).toBe(1);
+    expect(limit.limit).toBeLessThanOrEqual(5);
+    expect(Math.max(...loop.starts.map(({ inFlight }) => inFlight))).toBeLessThanOrEqual(5);
     expect(loop.nowMs - (loop.starts.at(-1)?.atMs ?? 0)).toBeLessThanOrEqual(62_000);
   });
+
+  test.each([20, 100])(
+    "a peer that was slow, at %d round trips a second, gets few probes",
+    (rate) => {
+      const { loop, random } = setUpSluice({ maxLimit: 1 });
+      loop.peer = healthy(random, 0.05, 1000 / rate);
+      loop.run(5000);
+      loop.peer = () => ({ afterMs: 1, outcome: "failed" });
+      loop.run(5000);
+      const fromMs = loop.nowMs;
+      loop.run(20_000);
+      expect(startsPerSecond(loop, fromMs, loop.nowMs)).toBeLessThanOrEqual(
+        Math.min(rate / 2, 2 * OUTAGE_PROBE_MIN_PER_SECOND) + 1,
+      );
+    },
+  );
 
   test.each([100, 1000, 10_000, 60_000])(
     "for %d ms, half of the limit is back 120 round trips later",

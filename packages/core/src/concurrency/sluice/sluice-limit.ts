@@ -4,21 +4,30 @@ import { RecentRate } from "../../rate/recent-rate.ts";
 import { systemRandom } from "../../system.ts";
 import type { EndedAttempt, LimitAlgorithm, LimitBounds, LimitDecision } from "../algorithm.ts";
 import { Ewma } from "../ewma.ts";
-import { baselineOf } from "./baseline.ts";
-import { LIMIT_MAX, RTT_ALPHA } from "./constants.ts";
-import { judgeCruise } from "./cruise.ts";
-import { judgeDrain } from "./drain.ts";
-import { evidenceOf, isReady } from "./evidence.ts";
-import { FREE_GROWTH } from "./growth.ts";
-import { cleared, correctCut, endOutage, judgeLoss, suspected } from "./loss.ts";
-import { isProbe, onProbeIgnored, onProbeServed, onProbeStart } from "./probe.ts";
-import { RandomLosses } from "./random-losses.ts";
-import { RttWindow } from "./rtt-window.ts";
-import { StartPace } from "./start-pace.ts";
-import { growStart, judgeStart } from "./start.ts";
+import { baselineOf } from "./waiting/baseline.ts";
+import { LIMIT_MAX, RTT_ALPHA, SILENT_ROUND_TRIPS, START_GAIN } from "./constants.ts";
+import { judgeCruise } from "./phases/cruise.ts";
+import { judgeDrain } from "./phases/drain.ts";
+import { evidenceOf, isReady } from "./waiting/evidence.ts";
+import { FREE_GROWTH } from "./phases/growth.ts";
+import { cleared, correctCut, endOutage, judgeLoss, suspected, undoCut } from "./losses/loss.ts";
+import {
+  isProbe,
+  isSingleProbe,
+  isYieldProbe,
+  onProbeEnd,
+  onProbeIgnored,
+  onProbeStart,
+} from "./phases/probe.ts";
+import { RandomLosses } from "./losses/random-losses.ts";
+import type { LossKind } from "./losses/random-losses.ts";
+import { RttWindow } from "./waiting/rtt-window.ts";
+import { StartPace } from "./losses/start-pace.ts";
+import { ALONE, isShared, isYieldDue, limitKnown, refusedAt, yieldPart } from "./phases/sharing.ts";
+import { growStart, judgeStart } from "./phases/start.ts";
 import { limitOf, wholeLimitOf } from "./state.ts";
 import type { Ruling, State } from "./state.ts";
-import { Tried } from "./tried.ts";
+import { Tried } from "./losses/tried.ts";
 
 export interface SluiceLimitOptions extends LimitBounds {
   /**
@@ -35,10 +44,10 @@ export interface SluiceLimitOptions extends LimitBounds {
  * - **Losses** (`busy` or `failed`). A few are random and change nothing, unless a probe is lost. More
  *   at a number in flight never tried before put the limit one below that number. Others mean that
  *   the peer limits a rate or is shared: starts are paced a little below what was accepted. When
- *   nothing is served, single attempts go out after cool-downs. See `loss.ts` and `random-losses.ts`.
+ *   nothing is served, only probes go out, 83 to 100 ms apart. See `losses/` and `phases/sharing.ts`.
  * - **Waiting**. By Little's law `queued ≈ inFlight × (1 − baselineRtt ÷ rtt)`. A queue that chance
  *   does not explain lowers the limit. The baseline is measured now and then with the limit lowered
- *   for a moment. See `evidence.ts`, `cruise.ts` and `drain.ts`.
+ *   for a moment. See `waiting/` and `phases/`.
  *
  * The limit grows only when it was reached: fast in the slow start, then by probes. A probe is one
  * attempt beyond the limit, or several away from the edge; the limit moves only after they were served.
@@ -63,6 +72,7 @@ export class SluiceLimit implements LimitAlgorithm {
   readonly #rtt = new Ewma(RTT_ALPHA);
   readonly #pace = new StartPace();
   #accepted: RecentRate | undefined;
+  #servedAtMs: number = Number.NEGATIVE_INFINITY;
 
   constructor(options: Partial<SluiceLimitOptions> = {}) {
     const { initialLimit = 1, maxLimit = 200, random = systemRandom } = options;
@@ -76,7 +86,8 @@ export class SluiceLimit implements LimitAlgorithm {
       phase: { name: "start" },
       baseline: undefined,
       growth: FREE_GROWTH,
-      cut: { atMs: Number.NEGATIVE_INFINITY, inARow: 0, isExplained: false },
+      sharing: ALONE,
+      cut: { atMs: Number.NEGATIVE_INFINITY, inARow: 0, isExplained: false, before: undefined },
       suspect: undefined,
     };
     this.#limit = initialLimit;
@@ -124,7 +135,7 @@ export class SluiceLimit implements LimitAlgorithm {
     if (window !== "keep") this.#window.restart(nowMs, window === "settle");
     if (triedUpTo !== undefined) this.#tried.forgetAbove(triedUpTo);
     if (isWell === true) this.#losses.age();
-    if (isCut === true) this.#losses.onCut();
+    if (isCut === true) this.#losses.onCut(nowMs, state.cut.before !== undefined);
   }
 
   #rule(attempt: EndedAttempt): Ruling | undefined {
@@ -146,35 +157,42 @@ export class SluiceLimit implements LimitAlgorithm {
     this.#rtt.update(rttMs);
     const meanMs = this.#rtt.mean ?? rttMs;
     this.#tried.onServed(inFlightAtStart);
+    this.#servedAtMs = endedAtMs;
     this.#state = cleared(this.#state, attempt);
     this.#accepted ??= new RecentRate(startedAtMs);
     this.#accepted.record(endedAtMs, rttMs);
     const isSinceCut = startedAtMs > this.#state.cut.atMs;
-    this.#losses.onServed(isSinceCut);
+    this.#losses.onServed(attempt, isSinceCut);
+    const ofUse = this.#losses.takeOfUse();
+    if (ofUse?.isHalved === true) this.#pace.resume(endedAtMs);
+    if (ofUse !== undefined && this.#state.cut.isExplained) this.#state = limitKnown(this.#state);
     if (isSinceCut) {
       this.#pace.onServed(endedAtMs, meanMs);
       if (this.#state.phase.name === "outage")
-        return this.#endOutage(this.#state.phase.resumeLimit);
+        return this.#endOutage(this.#state.phase.resumeLimit, attempt);
     }
     const typicalMs = Math.min(rttMs, meanMs);
     this.#window.add({ rttMs, typicalMs, weight }, endedAtMs, inFlight < this.limit);
-    if (isProbe(this.#state, inFlightAtStart)) return this.#onProbeServed();
+    if (isProbe(this.#state, inFlightAtStart)) return this.#onProbeEnd(attempt, true);
     if (this.#state.phase.name === "start" && this.#window.isReached)
       this.#become(growStart(this.#state, weight, this.#maxLimit));
     return undefined;
   }
 
-  #onProbeServed(): Ruling | undefined {
-    const ruling = onProbeServed(this.#state, this.#maxLimit);
+  #onProbeEnd(attempt: EndedAttempt, isServed: boolean): Ruling | undefined {
+    const rttMs = this.#rtt.mean ?? attempt.endedAtMs - attempt.startedAtMs;
+    const settings = { maxLimit: this.#maxLimit, random: this.#random, rttMs };
+    const ruling = onProbeEnd(this.#state, attempt, isServed, settings);
     if (ruling.cause !== undefined) return ruling;
     this.#become(ruling.state);
     return undefined;
   }
 
-  #endOutage(resumeLimit: number): Ruling {
+  #endOutage(resumeLimit: number, { startedAtMs, endedAtMs }: EndedAttempt): Ruling {
+    this.#pace.resume(endedAtMs);
     // The losses of a peer that was down from the beginning say nothing about a pace.
     if (this.#state.baseline === undefined) this.#pace.forgetLosses();
-    return endOutage(this.#state, resumeLimit);
+    return endOutage(this.#state, resumeLimit, startedAtMs);
   }
 
   #onLoss(attempt: EndedAttempt, cause: "busy" | "failed"): Ruling | undefined {
@@ -182,41 +200,94 @@ export class SluiceLimit implements LimitAlgorithm {
     const { cut } = this.#state;
     const isSinceCut = startedAtMs > cut.atMs;
     const isFirstTry = this.#tried.isFirst(startedAtMs, inFlightAtStart);
-    this.#losses.onLoss(isSinceCut);
+    const isProbing = isProbe(this.#state, inFlightAtStart);
+    if (isSinceCut && isProbing && isYieldProbe(this.#state))
+      return this.#onProbeEnd(attempt, false);
+    this.#losses.onLoss(attempt, isSinceCut);
     if (!isSinceCut) {
       this.#pace.onLoss();
       return correctCut(this.#state, attempt, cause, isFirstTry);
     }
+    if (this.#state.phase.name === "outage") return undefined;
     const isFirst = cut.inARow === 0;
-    const isProbing = isProbe(this.#state, inFlightAtStart);
-    // A number in flight is to blame only before the first cut, and while random losses are few.
-    const isTelling = isFirst && !this.#losses.areMany;
-    if (isTelling && (isProbing || isFirstTry)) this.#state = suspected(this.#state, attempt);
-    // A probe is known to be beyond the limit, so its loss is never random.
-    if (!(isTelling && isProbing) && this.#isRandom(isFirst, nowMs))
-      return isProbing ? this.#onProbeServed() : undefined;
+    // A number in flight is to blame only before the first cut.
+    if (isFirst && (isProbing || isFirstTry)) this.#state = suspected(this.#state, attempt);
+    const rttMs = this.#rtt.mean ?? nowMs - startedAtMs;
+    const isSilent = nowMs - startedAtMs > SILENT_ROUND_TRIPS * rttMs;
+    // A peer that has served nothing since the lost attempt started, two round trips ago, is down.
+    const isDown = this.#servedAtMs < startedAtMs && isSilent;
+    // The loss of a single attempt beyond the limit is never random, while random losses are few.
+    const isEdge = isProbing && isSingleProbe(this.#state, attempt.weight);
+    const isRefused = isEdge && isFirst && !isDown && !this.#losses.areMany;
+    if (isRefused && isSilent) {
+      this.#state = refusedAt(this.#state, inFlightAtStart);
+      if (isYieldDue(this.#state, nowMs)) return yieldPart(this.#state, nowMs, this.#random);
+    }
+    if (!isRefused) {
+      const kind = this.#kindOf(isFirst, nowMs);
+      if (kind === "in-vain") return undoCut(this.#state, attempt.inFlight + attempt.weight);
+      if (kind === "doubt") return this.#halve(nowMs);
+      if (kind === "random") return isProbing ? this.#onProbeEnd(attempt, false) : undefined;
+    }
     this.#pace.onLoss();
     const served = this.#tried.servedBelow(inFlightAtStart);
     // After an explained cut too: with weights numbers in flight have gaps, so it may be too high.
     const isExplainable = isFirst || cut.isExplained;
-    const mostBelow = isExplainable ? (this.#state.suspect?.limit ?? served) : undefined;
-    const rttMs = this.#rtt.mean ?? nowMs - startedAtMs;
-    const isServing = isFirst || this.#losses.isServing;
-    const acceptedPerSecond = isServing ? this.#accepted?.peak : undefined;
-    const loss = { nowMs, cause, rttMs, mostBelow, acceptedPerSecond };
+    const mostBelow = isExplainable && !isDown ? (this.#state.suspect?.limit ?? served) : undefined;
+    const isServing = !isDown && (isFirst || this.#losses.isServing);
+    const acceptedPerSecond = isServing ? this.#acceptedPerSecond(rttMs) : undefined;
+    const servedPerSecond = this.#accepted?.peak ?? Infinity;
+    const maxLimit = this.#maxLimit;
+    const loss = {
+      maxLimit,
+      nowMs,
+      cause,
+      isProbe: isProbing,
+      isSilent,
+      rttMs,
+      mostBelow,
+      acceptedPerSecond,
+      servedPerSecond,
+    };
     const { ruling, slowdown } = judgeLoss(this.#state, loss, this.#random);
-    if (slowdown?.toPerSecond !== undefined)
-      this.#pace.cut(nowMs, slowdown.toPerSecond, slowdown.coolDownMs);
-    else if (slowdown !== undefined) this.#pace.coolDown(nowMs, slowdown.coolDownMs);
+    if (slowdown?.kind === "pace") this.#pace.cut(nowMs, slowdown.perSecond, slowdown.coolDownMs);
+    else if (slowdown?.kind === "probes") this.#pace.probe(nowMs, slowdown.perSecond);
     return ruling;
   }
 
-  #isRandom(isFirst: boolean, nowMs: number): boolean {
-    const kind = this.#losses.judge(isFirst, !this.#pace.isBackAtCut);
+  /** Halves the rate to see whether fewer are lost then. Attempts that started before do not count. */
+  #halve(nowMs: number): Ruling {
+    this.#pace.halve(nowMs, this.#acceptedPerSecond(this.#rtt.mean ?? 0) ?? 1);
+    this.#losses.onHalved(nowMs);
+    const { cut: last, limit, phase } = this.#state;
+    const before = last.before ?? { limit, isStart: phase.name === "start" };
+    const cut = { ...last, atMs: nowMs, before };
+    return { state: { ...this.#state, cut }, cause: "failed", window: "restart" };
+  }
+
+  /** The slow start grows faster than the rate of the last second tells: one round trip ago is telling. */
+  #acceptedPerSecond(rttMs: number): number | undefined {
+    const peak = this.#accepted?.peak;
+    const { phase, limit } = this.#state;
+    if (peak === undefined || phase.name !== "start" || rttMs === 0) return peak;
+    const weight = this.#window.meanWeight;
+    return Math.max(peak, (limit / weight / (1 + START_GAIN)) * (1000 / rttMs));
+  }
+
+  #kindOf(isFirst: boolean, nowMs: number): LossKind {
+    const isSlowed = !this.#pace.isBackAtCut;
+    const { limit } = this;
+    const kind = this.#losses.judge({
+      isFirst,
+      isSlowed,
+      isSteady: this.#state.phase.name !== "start",
+      isShared: isShared(this.#state, nowMs),
+      limit,
+    });
     if (kind === "in-vain") this.#pace.end(nowMs);
     // Losses that happen at any pace must not keep the pace from growing.
     if (kind !== "load" && !this.#losses.areMany) this.#pace.onLoss();
-    return kind !== "load";
+    return kind;
   }
 
   #judgeWindow(nowMs: number): Ruling | undefined {

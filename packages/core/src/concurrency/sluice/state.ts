@@ -1,11 +1,14 @@
 import type { LimitCause } from "../algorithm.ts";
-import type { Baseline } from "./baseline.ts";
+import type { Baseline } from "./waiting/baseline.ts";
 import { SAMPLES, SAMPLES_MAX, SAMPLES_PER_LIMIT } from "./constants.ts";
-import type { Growth } from "./growth.ts";
+import type { Growth } from "./phases/growth.ts";
+import type { Sharing } from "./phases/sharing.ts";
 
 /** Slow start: the limit grows with every attempt served, until there is a queue or a loss. */
 interface StartPhase {
   readonly name: "start";
+  /** Where the start ends at the latest: a limit that was found before. Undefined: at `maxLimit`. */
+  readonly ceiling?: number;
 }
 
 /** The limit is about what the peer takes. Now and then a probe tries a little more. */
@@ -20,6 +23,7 @@ interface CruisePhase {
  * - `start`: a queue ended the slow start; its round trips are judged again by the new baseline.
  * - `queue`: a queue grew; the limit resumes below it.
  * - `baseline`: something queues and the baseline is old; the limit resumes where it was.
+ * - `yield`: room for other clients; the limit resumes by a probe. See `sharing.ts`.
  */
 export type DrainPhase = {
   readonly name: "drain";
@@ -27,14 +31,13 @@ export type DrainPhase = {
   readonly resumeLimit: number;
 } & (
   | { readonly reason: "start"; readonly startRttsMs: readonly number[] }
-  | { readonly reason: "queue" | "baseline" }
+  | { readonly reason: "queue" | "baseline" | "yield" }
 );
 
-/** Nothing is served: single attempts after cool-downs that double. */
+/** Nothing is served: single attempts go out at a low rate, whether earlier ones have ended or not. */
 interface OutagePhase {
   readonly name: "outage";
   readonly resumeLimit: number;
-  readonly coolDownMs: number;
 }
 
 type Phase = StartPhase | CruisePhase | DrainPhase | OutagePhase;
@@ -47,6 +50,10 @@ export interface Probe {
   readonly left: number;
   /** Attempts that did and have not ended. */
   readonly out: number;
+  /** Weight of those that were lost. */
+  readonly lost: number;
+  /** Whether it takes back what was yielded to other clients. */
+  readonly isYield: boolean;
   readonly sinceMs: number;
 }
 
@@ -57,6 +64,14 @@ interface Cut {
   readonly inARow: number;
   /** Whether the number in flight explained the losses. */
   readonly isExplained: boolean;
+  /** What the first loss in a row changed; undefined if a queue was the reason. */
+  readonly before: Before | undefined;
+}
+
+/** Where a limit was before losses lowered it: there it resumes if they were random. */
+interface Before {
+  readonly limit: number;
+  readonly isStart: boolean;
 }
 
 /** A loss at a number in flight that was never tried before: one less may be the limit. */
@@ -74,6 +89,7 @@ export interface State {
   readonly baseline: Baseline | undefined;
   readonly growth: Growth;
   readonly cut: Cut;
+  readonly sharing: Sharing;
   /** The lowest since the last cut. */
   readonly suspect: Suspect | undefined;
 }
@@ -117,6 +133,7 @@ interface CutReason {
   readonly cause: LimitCause;
   /** Whether the number in flight explains it. */
   readonly isExplained?: boolean;
+  readonly before?: Before;
 }
 
 /**
@@ -126,11 +143,11 @@ interface CutReason {
 export function cutTo(
   state: State,
   change: Pick<State, "limit" | "phase"> & Partial<Pick<State, "growth">>,
-  { nowMs, cause, isExplained = false }: CutReason,
+  { nowMs, cause, isExplained = false, before }: CutReason,
   triedUpTo: number = Math.floor(change.limit),
 ): Ruling {
   const { limit, phase, growth = state.growth } = change;
-  const cut = { ...state.cut, atMs: nowMs, isExplained };
+  const cut = { ...state.cut, atMs: nowMs, isExplained, before };
   return {
     state: { ...state, limit, phase, growth, cut, suspect: undefined },
     cause,

@@ -17,13 +17,14 @@ export interface RedisScripts {
 /** Reads the scripts, which are files beside the code. Those of the ledger begin with what they share. */
 export function loadScripts(): RedisScripts {
   return {
-    sync: load("ledger", "sync"),
-    leave: load("ledger", "leave"),
-    setLimits: load("set-limits"),
+    sync: loadScript("ledger", "sync"),
+    leave: loadScript("ledger", "leave"),
+    setLimits: loadScript("set-limits"),
   };
 }
 
-function load(...names: readonly string[]): RedisScript {
+/** The files `lua/<name>.lua`, one after the other. */
+export function loadScript(...names: readonly string[]): RedisScript {
   const files = names.map((name) => new URL(`../../../lua/${name}.lua`, import.meta.url));
   const text = files.map((file) => readFileSync(file, "utf8")).join("");
   return { text, sha: createHash("sha1").update(text).digest("hex") };

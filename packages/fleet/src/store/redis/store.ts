@@ -2,12 +2,10 @@ import { checkLeave, checkLimits, checkSync } from "../check-request.ts";
 import { LIMITS_TTL_MS } from "../memory-store.ts";
 import type { LeaveRequest, PoolStore, SyncReply, SyncRequest } from "../pool-store.ts";
 import { leaveArguments, ledgerKeys, limitsKey, syncArguments } from "./arguments.ts";
-import { openerLike, openerOf } from "./library.ts";
-import { readRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
-import { Redaction, secretsIn } from "./redaction.ts";
 import { readLeft, readSyncReply, readVersion } from "./reply.ts";
-import { ScriptRunner } from "./script-runner.ts";
+import { runnerOf } from "./runner-of.ts";
+import type { ScriptRunner } from "./script-runner.ts";
 import { loadScripts } from "./scripts.ts";
 import type { RedisScripts } from "./scripts.ts";
 
@@ -24,21 +22,7 @@ import type { RedisScripts } from "./scripts.ts";
  * await store.close();
  */
 export function redisStore(options: RedisStoreOptions): PoolStore {
-  const { from, library, timeoutMs, timer } = readRedisOptions(options);
-  const open =
-    "client" in from
-      ? Promise.resolve(openerLike(from.client, timeoutMs))
-      : openerOf(from.target, { library, timeoutMs });
-  const redaction = new Redaction(
-    secretsIn("client" in from ? optionsOf(from.client) : from.target),
-  );
-  return new RedisStore(new ScriptRunner({ open, redaction, timer, timeoutMs }));
-}
-
-/** Where client libraries keep the options of a client. */
-function optionsOf(client: object): unknown {
-  const { options, _options, startupNodes } = client as Record<string, unknown>;
-  return [options, _options, startupNodes];
+  return new RedisStore(runnerOf(options));
 }
 
 class RedisStore implements PoolStore {

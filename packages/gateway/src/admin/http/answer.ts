@@ -26,7 +26,7 @@ export function json(value: unknown, status = 200): Answer {
   return { status, headers: JSON_TYPE, body: JSON.stringify(value) };
 }
 
-/** Pulsar writes a string without quotes and calls it JSON all the same. */
+/** Text that is JSON already, or a string without quotes, which Pulsar calls JSON all the same. */
 export function bareText(text: string): Answer {
   return { status: 200, headers: JSON_TYPE, body: text };
 }

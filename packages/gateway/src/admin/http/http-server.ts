@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Timer } from "@sluice/core";
-import { cannotListen } from "../../server/listener.ts";
+import { cannotListen } from "../../server/socket/listener.ts";
 import { refused } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import type { Guard } from "./guard.ts";
@@ -161,7 +161,7 @@ class Exchanges {
     const method = METHODS.get(message.method ?? "");
     const found = router.find(method ?? "GET", path);
     const allowed = "route" in found ? [found.route.method] : found.allowed;
-    if (allowed.length === 0) throw new HttpError(404, `there is no ${path.slice(0, 200)}`);
+    if (allowed.length === 0) throw new HttpError(404, notFound(path, router.pages));
     if (!("route" in found) || method === undefined) return wrongMethod(allowed);
     const caller = await guard.identify(found.route.access ?? "admin", headers);
     if ("status" in caller) return caller;
@@ -229,7 +229,8 @@ function targetOf(url: string): { readonly path: string; readonly query: URLSear
 
 function wrongMethod(allowed: readonly Method[]): Answer {
   const allow = allowed.includes("GET") ? [...allowed, "HEAD"] : allowed;
-  return { status: 405, headers: { allow: allow.join(", ") } };
+  const methods = allow.join(", ");
+  return refused(405, `this path takes ${methods}`, { allow: methods });
 }
 
 async function bodyOf(message: IncomingMessage, bytesMax: number): Promise<Buffer> {
@@ -253,5 +254,14 @@ async function bodyOf(message: IncomingMessage, bytesMax: number): Promise<Buffe
 function requireBodyType(method: Method, type: string | undefined, body: Buffer): void {
   if (method === "GET" || method === "DELETE" || body.length === 0) return;
   if (type !== undefined && BODY_TYPE.test(type)) return;
-  throw new HttpError(415, "the content type of a body must be application/json");
+  throw new HttpError(
+    415,
+    "the content type of a body must be application/json; with curl, add -H 'content-type: application/json'",
+  );
+}
+
+/** Pulsar's tools show the first part as it is; a person at a terminal is told what there is. */
+function notFound(path: string, pages: readonly string[]): string {
+  const missing = `there is no ${path.slice(0, 200)}`;
+  return path.startsWith("/admin/") ? missing : `${missing}; there are ${pages.join(", ")}`;
 }

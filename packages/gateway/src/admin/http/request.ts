@@ -1,4 +1,5 @@
 import { InvariantError } from "@sluice/core";
+import { nearest } from "@sluice/core/internal";
 import type { Caller } from "./guard.ts";
 import { integerOf, parseExactJson } from "./exact-json.ts";
 import { HttpError } from "./http-error.ts";
@@ -54,6 +55,19 @@ export class AdminRequest {
 
   query(name: string): string | undefined {
     return this.#query.get(name) ?? undefined;
+  }
+
+  /** @throws HttpError for a key that is none of these: a misspelt one would be ignored silently. */
+  requireKnownQuery(names: readonly string[]): void {
+    for (const name of this.#query.keys()) {
+      if (names.includes(name)) continue;
+      const near = nearest(name, names);
+      const advice = near === undefined ? "" : `did you mean ${near}? `;
+      throw new HttpError(
+        400,
+        `the query has ${shown(name)}, which is not known here; ${advice}known: ${names.join(", ") || "none"}`,
+      );
+    }
   }
 
   /** False unless it is given as true, as Pulsar's defaults are. */

@@ -46,6 +46,12 @@ const PARAMETER = /^\{(\w+)\}$/;
  */
 export class Router {
   readonly #root = newNode();
+  readonly #pages: string[] = [];
+
+  /** Paths to GET without parameters, besides Pulsar's: what a person can try. */
+  get pages(): readonly string[] {
+    return this.#pages;
+  }
 
   add(routes: Iterable<Route>): void {
     for (const route of routes) this.#addOne(route);
@@ -61,6 +67,7 @@ export class Router {
     let node = this.#root;
     for (const segment of segmentsOf(route.path)) node = childOf(node, segment);
     node.routes.set(route.method, route);
+    if (route.method === "GET" && !/[{]|^\/admin\//.test(route.path)) this.#pages.push(route.path);
   }
 }
 

@@ -1,6 +1,7 @@
-import type { BrokerStats } from "../administered-broker.ts";
+import type { BrokerStats, ThrottlingTotals } from "../administered-broker.ts";
 import type { SubscriptionStats, TopicStats } from "../../topic/topic-stats.ts";
 import { backlogOf, largestBacklogs } from "./largest-backlogs.ts";
+import { addLimitMetrics } from "./limit-metrics.ts";
 import { labelText, PrometheusText } from "./prometheus-text.ts";
 
 /**
@@ -15,6 +16,7 @@ const NAMESPACES_MAX = 1_000;
 interface MetricsInput {
   readonly cluster: string;
   readonly stats: BrokerStats;
+  readonly throttling: ThrottlingTotals;
   readonly events: ReadonlyMap<string, number>;
   readonly uptimeMs: number;
   readonly residentBytes: number;
@@ -26,6 +28,7 @@ interface MetricsInput {
 export async function metricsText({
   cluster,
   stats,
+  throttling,
   events,
   nextTurn,
   ...process
@@ -52,6 +55,8 @@ export async function metricsText({
     { name: "sluice_events_total", help: "Events of the broker by kind.", type: "counter" },
     [...events].map(([kind, count]) => [labelText({ kind }), count] as const),
   );
+  await nextTurn();
+  addLimitMetrics(text, cluster, throttling);
   return text.toString();
 }
 
@@ -108,7 +113,7 @@ const TOPIC_METRICS: readonly (readonly [string, string, (stats: TopicStats) => 
   ["pulsar_throughput_out", "Bytes out per second.", (stats) => stats.out.bytesPerSecond],
   ["pulsar_in_messages_total", "Messages in.", (stats) => stats.in.messages],
   ["pulsar_in_bytes_total", "Bytes in.", (stats) => stats.in.bytes],
-  ["pulsar_producers_count", "Producers.", ({ producers }) => producers.length],
+  ["pulsar_producers_count", "Producers.", ({ producerCount }) => producerCount],
   ["pulsar_subscriptions_count", "Subscriptions.", ({ subscriptions }) => subscriptions.length],
   ["pulsar_consumers_count", "Consumers.", consumersOf],
   ["pulsar_storage_size", "Bytes of the topic's log.", ({ sizeBytes }) => sizeBytes],
@@ -136,7 +141,7 @@ const SUBSCRIPTION_METRICS: readonly (readonly [
     "Messages out per second.",
     (stats) => stats.out.messagesPerSecond,
   ],
-  ["pulsar_subscription_consumers_count", "Consumers.", ({ consumers }) => consumers.length],
+  ["pulsar_subscription_consumers_count", "Consumers.", ({ consumerCount }) => consumerCount],
 ];
 
 function labelsOf(cluster: string, { name }: TopicStats): Readonly<Record<string, string>> {
@@ -159,5 +164,5 @@ function namespaceOf(topic: string): string {
 }
 
 function consumersOf({ subscriptions }: TopicStats): number {
-  return subscriptions.reduce((sum, { consumers }) => sum + consumers.length, 0);
+  return subscriptions.reduce((sum, { consumerCount }) => sum + consumerCount, 0);
 }

@@ -1,7 +1,8 @@
 import type { Clock, Timer } from "@sluice/core";
 import { nextTurn } from "@sluice/core/system";
 import type { EventFeed } from "../../observe/event-feed.ts";
-import type { BrokerStats } from "../administered-broker.ts";
+import type { SharedLimitState } from "../../ingress/fleet/group-shares.ts";
+import type { AdministeredGateway, BrokerStats, Throttling } from "../administered-broker.ts";
 import type { TopicStats } from "../../topic/topic-stats.ts";
 import { json } from "../http/answer.ts";
 import type { Answer } from "../http/answer.ts";
@@ -14,17 +15,22 @@ import { metricsText } from "./metrics.ts";
 export interface ObservedBroker {
   readonly cluster: string;
   readonly version: string;
+  /** "embedded", or the URL of the cluster. */
+  readonly upstream: string;
   readonly gatewayUrls: readonly string[];
   readonly timer: Timer;
   readonly wallClock: Clock;
   readonly events: EventFeed;
   readonly stats: () => Promise<BrokerStats>;
+  readonly throttling: Throttling;
+  readonly shares: AdministeredGateway["shares"];
   /** Undefined while the broker serves; else why it does not. */
   readonly notReady: () => string | undefined;
 }
 
 /** Topics of one answer of `/api/state`, those with the largest backlog first. */
 const STATE_TOPICS_MAX = 1_000;
+const STATE_WAITING_MAX = 200;
 
 /** State, events, metrics and health. */
 export function observeRoutes(observed: ObservedBroker): readonly Route[] {
@@ -35,12 +41,18 @@ export function observeRoutes(observed: ObservedBroker): readonly Route[] {
     {
       method: "GET",
       path: "/api/state",
-      handle: async () => json(state(observed, await observed.stats(), uptimeMs())),
+      handle: async (request) => {
+        request.requireKnownQuery([]);
+        return json(state(observed, await observed.stats(), uptimeMs()));
+      },
     },
     {
       method: "GET",
       path: "/api/events",
-      handle: (request) => eventStream(events, timer, lastEventId(request)),
+      handle: (request) => {
+        request.requireKnownQuery(["lastEventId"]);
+        return eventStream(events, timer, lastEventId(request));
+      },
     },
     {
       method: "GET",
@@ -52,6 +64,7 @@ export function observeRoutes(observed: ObservedBroker): readonly Route[] {
           nextTurn,
           cluster: observed.cluster,
           stats: await observed.stats(),
+          throttling: observed.throttling.totals(),
           events: events.counts,
           uptimeMs: uptimeMs(),
           residentBytes: process.memoryUsage.rss(),
@@ -85,7 +98,7 @@ function state(
   return {
     version: observed.version,
     uptimeMs: Math.round(uptimeMs),
-    gateway: { upstream: "embedded", urls: observed.gatewayUrls },
+    gateway: { upstream: observed.upstream, urls: observed.gatewayUrls },
     connections,
     memory: {
       budgetBytes: memoryBytes,
@@ -95,15 +108,51 @@ function state(
       externalBytes: external,
     },
     events: Object.fromEntries(observed.events.counts),
+    ...throttlingState(observed.throttling),
+    sharedLimits: (observed.shares?.states() ?? []).map(sharedState),
     topics: shown.map(topicState),
     leftOutTopics: topics.length - shown.length,
   };
 }
 
+/** What waits and for which reason; `/api/why` has the rest. */
+function throttlingState(throttling: Throttling): object {
+  const { topics, connections } = throttling.waiting();
+  const nowMs = throttling.now();
+  return {
+    waiting: topics.slice(0, STATE_WAITING_MAX).map((one) => ({
+      topic: one.topic,
+      reason: one.reason,
+      limiter: one.limiter,
+      producers: one.producers.length + one.others,
+      forMs: Math.max(0, Math.round(nowMs - one.sinceMs)),
+    })),
+    pausedByReason: countsOf(connections.map(({ reason }) => reason)),
+  };
+}
+
+/** A limit that several gateways share; without a share until the store has answered. */
+function sharedState({ target, kind, pool, fleet }: SharedLimitState): object {
+  return {
+    ...target,
+    unit: kind,
+    pool,
+    ceiling: fleet?.ceiling ?? null,
+    share: fleet?.share ?? null,
+    members: fleet?.membership?.size ?? null,
+  };
+}
+
+function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
+
 function topicState(stats: TopicStats): object {
   return {
     name: stats.name,
-    producers: stats.producers.length,
+    producers: stats.producerCount,
     in: stats.in,
     out: stats.out,
     sizeBytes: stats.sizeBytes,
@@ -114,7 +163,7 @@ function topicState(stats: TopicStats): object {
       name: subscription.name,
       type: subscription.type,
       isDurable: subscription.isDurable,
-      consumers: subscription.consumers.length,
+      consumers: subscription.consumerCount,
       backlogEntries: subscription.backlogEntries,
       backlogBytes: subscription.backlogBytes,
       unackedMessages: subscription.unackedMessages,

@@ -4,19 +4,11 @@ import type { Method, Route } from "../http/router.ts";
 import type { BrokerAdmin } from "./broker-admin.ts";
 import { existingTopicOf, ofBothDomains, topicPath } from "./named.ts";
 
-const OF_LIMITS = "not supported yet: it comes with the publish limits";
 const NO_COMPACTION = "not supported: this broker does not compact topics";
 
 /** Pulsar's paths for what this broker does not do: each says so by name. */
 export function refusedRoutes(admin: BrokerAdmin): readonly Route[] {
-  const group = "/admin/v2/resourcegroups/{group}";
-  const ofNamespace = "/admin/v2/namespaces/{tenant}/{namespace}/resourcegroup";
   return [
-    refuse("GET", group, `resource groups are ${OF_LIMITS}`),
-    refuse("PUT", group, `resource groups are ${OF_LIMITS}`),
-    refuse("DELETE", group, `resource groups are ${OF_LIMITS}`),
-    refuse("POST", `${ofNamespace}/{group}`, `resource groups are ${OF_LIMITS}`),
-    refuse("DELETE", ofNamespace, `resource groups are ${OF_LIMITS}`),
     refuse(
       "GET",
       "/admin/v3/transactions/transactionMetadata/{most}/{least}",
@@ -37,9 +29,6 @@ export function refusedRoutes(admin: BrokerAdmin): readonly Route[] {
         refuse("DELETE", `${path}/truncate`, "truncate is not supported; skip the backlog instead"),
         refuse("POST", `${path}/trim`, "trim is not supported: consumed entries go by themselves"),
         refuse("PUT", `${path}/backlogSize`, "backlogSize is not supported; see the topic's stats"),
-        ...(["GET", "POST", "DELETE"] as const).map((method) =>
-          refuse(method, `${path}/{subscription}/dispatchRate`, `dispatchRate is ${OF_LIMITS}`),
-        ),
         {
           method: "GET",
           path: `${path}/properties`,

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { rangesOf, runsOf } from "../../../test/range-lists.ts";
 import { DOCUMENT_BYTES_MAX } from "../document/document-store.ts";
 import { StorageError } from "../storage-error.ts";
-import { PositionRanges } from "../../subscription/position-ranges.ts";
+import { PositionRanges } from "../../subscription/cursor/position-ranges.ts";
 import { decodeCursor, encodeCursor } from "./cursor-codec.ts";
 import type { CursorSnapshot } from "./cursor-snapshot.ts";
 

@@ -5,6 +5,11 @@
 export interface LogFiles {
   /** Opens a file to write to it; makes it if it is not there. */
   openToWrite(path: string): Promise<WritableFile>;
+  /**
+   * The same, of a file whose `write` resolves once all it wrote is durable: one call of the system
+   * instead of two. What `truncate` does still needs `sync`.
+   */
+  openDurable(path: string): Promise<WritableFile>;
   openToRead(path: string): Promise<ReadableFile>;
   /** Names of the files and folders in a folder, in no order. */
   list(folder: string): Promise<readonly string[]>;

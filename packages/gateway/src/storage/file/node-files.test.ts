@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { errorAt, nodeFiles } from "./node-files.ts";
+import { errorAt, nodeFiles, nodeFilesWith } from "./node-files.ts";
 
 let folder = "";
 
@@ -24,6 +24,20 @@ test("writes parts one after the other, where it is told to, and reads them back
   await file.truncate(3);
   expect(await file.sizeBytes()).toBe(3);
   await file.close();
+});
+
+test.each([
+  ["with a flag for durable writes", nodeFiles],
+  ["without one", nodeFilesWith(undefined)],
+])("on a system %s, a durable file takes parts as any other", async (_, files) => {
+  const path = join(folder, "durable");
+  const file = await files.openDurable(path);
+  await file.write([Buffer.from("abc"), Buffer.from("def")], 0);
+  await file.truncate(4);
+  await file.sync();
+  await file.close();
+  expect(readFileSync(path, "utf8")).toBe("abcd");
+  await files.remove(path);
 });
 
 test("a write of more parts than the system takes at once is whole", async () => {

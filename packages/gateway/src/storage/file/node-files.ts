@@ -26,21 +26,33 @@ const USED_UP: ReadonlyMap<string, { kind: StorageErrorKind; what: string }> = n
   ],
 ]);
 
-/** The real disk. */
-export const nodeFiles: LogFiles = {
-  openToWrite: (path) =>
-    attempt(
-      path,
-      async () => new NodeFile(await open(path, constants.O_RDWR | constants.O_CREAT), path),
-    ),
-  openToRead: (path) => attempt(path, async () => new NodeFile(await open(path, "r"), path)),
-  list: (folder) => attempt(folder, () => readdir(folder)),
-  makeFolder: (path) => attempt(path, () => makeFolder(path)),
-  rename: (from, to) => attempt(to, () => rename(from, to)),
-  remove: (path) => attempt(path, () => rm(path, { force: true })),
-  removeFolder: (path) => attempt(path, () => rm(path, { force: true, recursive: true })),
-  syncFolder,
-};
+const WRITABLE = constants.O_RDWR | constants.O_CREAT;
+
+/**
+ * The real disk. `durableFlag` makes each write as durable as `datasync` does; undefined for systems
+ * without such a flag.
+ */
+export function nodeFilesWith(durableFlag: number | undefined): LogFiles {
+  return {
+    openToWrite: (path) =>
+      attempt(path, async () => new NodeFile(await open(path, WRITABLE), path)),
+    openDurable: (path) =>
+      attempt(path, async () =>
+        durableFlag === undefined
+          ? new SyncedFile(await open(path, WRITABLE), path)
+          : new NodeFile(await open(path, WRITABLE | durableFlag), path),
+      ),
+    openToRead: (path) => attempt(path, async () => new NodeFile(await open(path, "r"), path)),
+    list: (folder) => attempt(folder, () => readdir(folder)),
+    makeFolder: (path) => attempt(path, () => makeFolder(path)),
+    rename: (from, to) => attempt(to, () => rename(from, to)),
+    remove: (path) => attempt(path, () => rm(path, { force: true })),
+    removeFolder: (path) => attempt(path, () => rm(path, { force: true, recursive: true })),
+    syncFolder,
+  };
+}
+
+export const nodeFiles: LogFiles = nodeFilesWith(constants.O_DSYNC);
 
 class NodeFile implements ReadableFile, WritableFile {
   readonly #handle: FileHandle;
@@ -93,6 +105,14 @@ class NodeFile implements ReadableFile, WritableFile {
 
   close(): Promise<void> {
     return attempt(this.#path, () => this.#handle.close());
+  }
+}
+
+/** For systems without a flag that makes writes durable. */
+class SyncedFile extends NodeFile {
+  override async write(parts: readonly Uint8Array[], offsetBytes: number): Promise<void> {
+    await super.write(parts, offsetBytes);
+    await this.sync();
   }
 }
 

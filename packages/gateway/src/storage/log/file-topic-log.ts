@@ -159,6 +159,10 @@ export class FileTopicLog implements TopicLog {
     return reading;
   }
 
+  holds(position: Position): boolean {
+    return this.#segments.holds(position);
+  }
+
   next(position: Position): Position {
     return this.#segments.next(position);
   }

@@ -61,6 +61,10 @@ export class MemoryTopicLog implements TopicLog {
     return settled(() => this.#read(from, bounds));
   }
 
+  holds(position: Position): boolean {
+    return this.#segments.holds(position);
+  }
+
   next(position: Position): Position {
     return this.#segments.next(position);
   }

@@ -43,6 +43,9 @@ export interface TopicLog {
    */
   read(from: Position, bounds: ReadBounds): Promise<readonly StoredEntry[]>;
 
+  /** Whether an entry is kept at a position. */
+  holds(position: Position): boolean;
+
   /** Of the first entry after `position`; `end` if there is none. */
   next(position: Position): Position;
 

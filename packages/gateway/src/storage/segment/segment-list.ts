@@ -76,6 +76,12 @@ export class SegmentList<S extends SegmentFacts> {
     return undefined;
   }
 
+  /** Whether there is an entry at a position. Makes no object: it is asked for each id of an ACK. */
+  holds({ ledgerId, entryId }: Position): boolean {
+    const segment = this.#segments[ledgerId - (this.#segments[0]?.ledgerId ?? 0)];
+    return segment?.ledgerId === ledgerId && entryId >= 0 && entryId < segment.entryCount;
+  }
+
   next({ ledgerId, entryId }: Position): Position {
     return this.#positionOf(this.locate({ ledgerId, entryId: entryId + 1 }));
   }

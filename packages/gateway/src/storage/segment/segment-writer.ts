@@ -25,10 +25,9 @@ export class SegmentWriter {
     ledgerId: number,
   ): Promise<SegmentWriter> {
     const segment = new Segment(ledgerId, drawSalt(random));
-    const file = await files.openToWrite(`${folder}/${segmentFile(ledgerId)}`);
+    const file = await files.openDurable(`${folder}/${segmentFile(ledgerId)}`);
     try {
       await file.write([encodeSegmentHeader(ledgerId, segment.salt)], 0);
-      await file.sync();
       await files.syncFolder(folder);
     } catch (error) {
       await file.close();
@@ -53,7 +52,6 @@ export class SegmentWriter {
       if (error instanceof StorageError && error.mayHeal) await this.#takeBack();
       throw error;
     }
-    await this.#file.sync();
     for (const entry of entries) segment.grow(recordBytesOf(entry), entry.publishedAtMs);
     return slabs;
   }

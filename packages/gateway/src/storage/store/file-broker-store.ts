@@ -3,20 +3,20 @@ import { InvariantError } from "@sluice/core";
 import { systemRandom } from "@sluice/core/system";
 import { requirePartitionCount } from "./broker-store.ts";
 import type { BrokerStore, StoredTopic } from "./broker-store.ts";
-import { UNFINISHED, replaceFile } from "../file/checked-file.ts";
+import { replaceFile } from "../file/checked-file.ts";
 import type { DocumentStore } from "../document/document-store.ts";
 import { FileDocumentStore } from "../document/file-document-store.ts";
 import { FileTopicLog } from "../log/file-topic-log.ts";
 import type { FileLogWorld, FileTopicLogOptions } from "../log/file-topic-log.ts";
 import { FileSchemaStore } from "../schema/file-schema-store.ts";
 import type { SchemaStore } from "../schema/schema-store.ts";
-import { isGone, removeAtOnce } from "../file/gone-folder.ts";
+import { findPartitionCounts, findTopics } from "./found-topics.ts";
+import { removeAtOnce } from "../file/gone-folder.ts";
 import { lockFolder, nodeProcesses } from "./folder-lock.ts";
 import type { FolderLock } from "./folder-lock.ts";
-import type { LogFiles } from "../file/log-files.ts";
 import { nodeFiles } from "../file/node-files.ts";
-import { StorageClosedError, StorageError } from "../storage-error.ts";
-import { fileNameOf, isStoredName, requireName } from "../file/stored-name.ts";
+import { StorageClosedError } from "../storage-error.ts";
+import { fileNameOf, requireName } from "../file/stored-name.ts";
 import { CacheBudget } from "../log/tail-cache.ts";
 import { ReadCache } from "../log/read-cache.ts";
 import {
@@ -26,8 +26,6 @@ import {
   PARTITIONS_FILE,
   cursorsFolder,
   documentsFolder,
-  readPartitionCounts,
-  readTopicName,
   schemasFolder,
   topicsFolder,
 } from "./topic-folder.ts";
@@ -265,40 +263,4 @@ export class FileBrokerStore implements BrokerStore {
   #requireOpen(): void {
     if (this.#closing !== undefined) throw new StorageClosedError(`${this.#root} is closed`);
   }
-}
-
-/**
- * Names of all topics; what was being made or removed in a crash goes. A topic whose name cannot be
- * read is left as it is, and found again when a client uses it by name.
- */
-async function findTopics(
-  files: LogFiles,
-  root: string,
-  observe: BrokerObserver,
-): Promise<{ readonly topics: Set<string>; readonly nameless: Set<string> }> {
-  const topics = new Set<string>();
-  const nameless = new Set<string>();
-  for (const folderName of await files.list(topicsFolder(root))) {
-    if (!isStoredName(folderName) && !isGone(folderName)) continue;
-    const folder = `${topicsFolder(root)}/${folderName}`;
-    const inside = isGone(folderName) ? [] : await files.list(folder);
-    const hasEntries = inside.some((file) => file.endsWith(".log"));
-    if (!inside.includes(NAME_FILE) && !hasEntries) {
-      await files.removeFolder(folder);
-      continue;
-    }
-    try {
-      topics.add(await readTopicName(files, folder));
-    } catch (error) {
-      if (!(error instanceof StorageError) || error.kind !== "damaged") throw error;
-      nameless.add(folderName);
-      observe({ kind: "damaged", topic: undefined, error });
-    }
-  }
-  return { topics, nameless };
-}
-
-async function findPartitionCounts(files: LogFiles, root: string): Promise<Map<string, number>> {
-  await files.remove(`${root}/${PARTITIONS_FILE}${UNFINISHED}`);
-  return readPartitionCounts(files, root);
 }

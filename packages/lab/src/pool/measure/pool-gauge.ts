@@ -2,7 +2,7 @@ import { SECOND_MS } from "@sluice/core/internal";
 import type { PoolSimulation } from "../pool-simulation.ts";
 import { Settling } from "./settling.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";
-import { SlidingSecond } from "./sliding-second.ts";
+import { SlidingSecond } from "../../simulation/engine/sliding-second.ts";
 
 /** Shares that add up to this part of the ceiling are the whole of it; roundings are far smaller. */
 const WHOLE = 0.999;

@@ -2,6 +2,8 @@ import { ConfigError } from "@sluice/core";
 import type { Clock, Random, Timer } from "@sluice/core";
 import { requireDuration, requireKnownKeys } from "@sluice/core/internal";
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
+import { ThrottleCodec } from "../../wire/throttle.ts";
+import type { ThrottleNumbers } from "../../wire/throttle.ts";
 import { NO_AUTHENTICATION } from "../authentication/authentication.ts";
 import type { Authentication } from "../authentication/authentication.ts";
 import { tokenAuthentication } from "../authentication/ready-methods.ts";
@@ -27,6 +29,11 @@ export interface ClientOptions {
   readonly operationTimeoutMs?: number | undefined;
   /** Time between two PINGs; a broker that is silent for twice as long is given up. @default 30000 */
   readonly keepAliveMs?: number | undefined;
+  /**
+   * Whether brokers may tell producers to pause (PIP-385), and the numbers of its commands and flag, which
+   * must be the broker's. False announces nothing and ignores the commands. @default true
+   */
+  readonly throttle?: boolean | Partial<ThrottleNumbers> | undefined;
   /** Called for every `ClientEvent`. */
   readonly onEvent?: EventListener | undefined;
   /** Clocks, randomness and network; real unless given. Tests run a client in virtual time with these. */
@@ -49,6 +56,7 @@ const KNOWN: ReadonlySet<string> = new Set<keyof ClientOptions>([
   "connectTimeoutMs",
   "operationTimeoutMs",
   "keepAliveMs",
+  "throttle",
   "onEvent",
   "dependencies",
 ]);
@@ -79,7 +87,7 @@ export function resolveClientOptions(options: ClientOptions): {
 } {
   requireOptions("the options of connect", options, EXAMPLE);
   requireKnownKeys("connect", options, KNOWN);
-  const { tls = {}, dependencies = {}, onEvent = ignoreEvent } = options;
+  const { tls = {}, dependencies = {}, throttle = true, onEvent = ignoreEvent } = options;
   requireOptions("tls", tls, '{ tls: { ca: readFileSync("ca.pem") } }');
   requireKnownKeys("tls", tls, KNOWN_OF_TLS);
   requireOptions("dependencies", dependencies, "{ dependencies: { timer } }");
@@ -103,7 +111,7 @@ export function resolveClientOptions(options: ClientOptions): {
   const emit = guarded(onEvent);
   return {
     dependencies: { timer, wallClock, random, dial, authentication, emit },
-    connection: timesOf(options),
+    connection: { ...timesOf(options), throttle: throttleOf(throttle) },
     isTlsRequired,
   };
 }
@@ -132,7 +140,18 @@ function authenticationOf({ token, authentication }: ClientOptions): Authenticat
   return authentication;
 }
 
-function timesOf(options: ClientOptions): ConnectionOptions {
+function throttleOf(throttle: boolean | Partial<ThrottleNumbers>): ThrottleCodec | undefined {
+  if (throttle === false) return undefined;
+  if (throttle === true) return new ThrottleCodec();
+  requireOptions(
+    "throttle",
+    throttle,
+    "{ throttle: false } or { throttle: { featureFlag: 1001 } }",
+  );
+  return new ThrottleCodec(throttle);
+}
+
+function timesOf(options: ClientOptions): Omit<ConnectionOptions, "throttle"> {
   const {
     connectTimeoutMs = CONNECT_TIMEOUT_MS,
     operationTimeoutMs = OPERATION_TIMEOUT_MS,

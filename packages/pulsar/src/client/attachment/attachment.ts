@@ -1,6 +1,7 @@
 import { SluiceError } from "@sluice/core";
 import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
 import type { Command } from "../../wire/command.ts";
+import type { CommandThrottleProducer } from "../../wire/definition/throttle.ts";
 import type { Attached } from "../connection/attached.ts";
 import { targetName } from "../connection/connection-target.ts";
 import type { ConnectionTarget } from "../connection/connection-target.ts";
@@ -10,11 +11,12 @@ import { ClosedError } from "../error/closed-error.ts";
 import { ConnectionError } from "../error/connection-error.ts";
 import type { AttachmentRole } from "../event/client-event.ts";
 import type { Cluster } from "../lookup/cluster.ts";
-import { targetOf } from "../lookup/lookup.ts";
 import { deferred } from "../wait/deferred.ts";
 import type { Deferred } from "../wait/deferred.ts";
 import { Backoff } from "./backoff.ts";
 import { isFinal } from "./final-error.ts";
+import { lossBy } from "./loss.ts";
+import type { Loss } from "./loss.ts";
 
 /** The producer or consumer of an attachment. Only `open` and `onCommand` may throw. */
 export interface AttachmentOwner {
@@ -25,6 +27,8 @@ export interface AttachmentOwner {
   open(connection: Connection, options: RequestOptions): Promise<void>;
   /** A command for the owner's id that is not about the attachment itself. */
   onCommand(command: Command, entry: Buffer): void;
+  /** The broker limits the owner, a producer; it may come before `onAttached`. */
+  onThrottle?(command: CommandThrottleProducer): void;
   onDrain(): void;
   /** The owner is attached, for the first time or again. */
   onAttached(connection: Connection): void;
@@ -40,15 +44,6 @@ export interface AttachmentOptions {
   readonly id: bigint;
   /** The full name. */
   readonly topic: string;
-}
-
-/** Why an attachment was lost, and where the broker said to go. */
-interface Loss {
-  readonly reason: SluiceError;
-  /** The attempt failed before the owner was attached. */
-  readonly isFailure?: true;
-  readonly assigned?: ConnectionTarget | undefined;
-  readonly migratedTo?: ConnectionTarget | undefined;
 }
 
 /** One opening on one connection. */
@@ -231,6 +226,7 @@ export class Attachment {
           this.#owner.onCommand(command, entry);
         } else this.#lose(attempt, loss);
       },
+      onThrottle: (command) => this.#owner.onThrottle?.(command),
       onDrain: () => this.#owner.onDrain(),
       onLost: (reason) => this.#lose(attempt, { reason }),
     };
@@ -290,23 +286,4 @@ export class Attachment {
   get #name(): string {
     return `${this.#options.role} of ${this.#options.topic}`;
   }
-}
-
-/** The loss that a command announces; undefined if the command is not about the attachment. */
-function lossBy(command: Command, { target }: Connection): Loss | undefined {
-  const isProxied = target.proxyTo !== undefined;
-  if (command.kind === "closeProducer" || command.kind === "closeConsumer") {
-    const what = command.kind === "closeProducer" ? "producer" : "consumer";
-    const reason = new ConnectionError(
-      `the broker closed the ${what}, for example to move its topic`,
-    );
-    const { assignedBrokerServiceUrl: plain, assignedBrokerServiceUrlTls: tls } = command.body;
-    const url = target.endpoint.isTls ? tls : plain;
-    if (url === undefined || url === "") return { reason };
-    const urls = { brokerServiceUrl: plain, brokerServiceUrlTls: tls };
-    return { reason, assigned: targetOf(urls, target, isProxied) };
-  }
-  if (command.kind !== "topicMigrated") return undefined;
-  const reason = new ConnectionError("the topic has migrated to another cluster");
-  return { reason, migratedTo: targetOf(command.body, target, false) };
 }

@@ -1,5 +1,6 @@
 import type { SluiceError } from "@sluice/core";
 import type { Command } from "../../wire/command.ts";
+import type { CommandThrottleProducer } from "../../wire/definition/throttle.ts";
 import type { AttachmentRole } from "../event/client-event.ts";
 
 /** A producer or consumer on a connection. */
@@ -9,6 +10,8 @@ export interface Attached {
    * `ProtocolError` thrown here closes the connection.
    */
   onCommand(command: Command, entry: Buffer): void;
+  /** The broker limits this producer. Its receipt is sent already. Must not throw. */
+  onThrottle(command: CommandThrottleProducer): void;
   /** The connection is writable again. Must not throw. */
   onDrain(): void;
   /** Called once when the connection is gone: nothing that was sent will be answered. Must not throw. */

@@ -1,14 +1,16 @@
 import type { SluiceError } from "@sluice/core";
-import type { Command, CommandOf } from "../../wire/command.ts";
+import type { Command, CommandOf, UnknownCommand } from "../../wire/command.ts";
 import { NO_ID, PROTOCOL_VERSION } from "../../wire/constants.ts";
+import type { CommandThrottleProducer } from "../../wire/definition/throttle.ts";
 import { MESSAGE_BYTES_MAX } from "../../wire/frame.ts";
 import type { Frame } from "../../wire/frame.ts";
 import { ProtocolError } from "../../wire/protocol-error.ts";
+import type { ThrottleCodec } from "../../wire/throttle.ts";
 import { brokerErrorOf } from "../error/broker-error.ts";
 import { printable } from "../error/printable.ts";
 import { ConnectionError } from "../error/connection-error.ts";
 import type { AttachmentRole } from "../event/client-event.ts";
-import { refusedHandshake } from "./handshake-error.ts";
+import { refusedHandshake } from "./connection-errors.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { RequestTable } from "./request-table.ts";
 import type { AnswerKind } from "./request-table.ts";
@@ -27,6 +29,7 @@ export interface SessionOptions {
   readonly proxyToBrokerUrl?: string | undefined;
   readonly operationTimeoutMs: number;
   readonly keepAliveMs: number;
+  readonly throttle?: ThrottleCodec | undefined;
 }
 
 /** What CONNECTED says about the broker. */
@@ -45,6 +48,12 @@ export type SessionEffect =
   | { readonly kind: "greet"; readonly greeting: Greeting }
   /** Hand the command to the producer or consumer with this id, if it still exists. */
   | { readonly kind: "deliver"; readonly role: AttachmentRole; readonly id: bigint }
+  /** Send the receipt, and hand the command to its producer, if that still exists. */
+  | {
+      readonly kind: "throttle";
+      readonly receipt: Command;
+      readonly command: CommandThrottleProducer;
+    }
   /** A command that this client does not know: ignored, and told once per type. */
   | { readonly kind: "unknown"; readonly commandType: number }
   | { readonly kind: "close"; readonly reason: SluiceError };
@@ -77,7 +86,8 @@ export class ConnectionSession {
 
   /** CONNECT, the first command on a connection. */
   connectCommand(authData: Uint8Array): CommandOf<"connect"> {
-    const { authMethodName, proxyToBrokerUrl } = this.#options;
+    const { authMethodName, proxyToBrokerUrl, throttle } = this.#options;
+    const flags = { supportsAuthRefresh: true, supportsBrokerEntryMetadata: false };
     return {
       kind: "connect",
       body: {
@@ -86,7 +96,7 @@ export class ConnectionSession {
         authMethodName,
         authData,
         proxyToBrokerUrl,
-        featureFlags: { supportsAuthRefresh: true, supportsBrokerEntryMetadata: false },
+        featureFlags: throttle?.announceIn(flags) ?? flags,
       },
     };
   }
@@ -143,18 +153,36 @@ export class ConnectionSession {
     if (command.kind === "ping") return { kind: "send", command: { kind: "pong", body: {} } };
     if (command.kind === "authChallenge") return authenticate(command);
     if (command.kind === "error") return this.#onError(command);
-    if (command.kind === "unknown") return this.#onUnknown(command.type);
+    if (command.kind === "unknown") return this.#onUnknown(command);
     // The rest are commands from clients to brokers.
     if (isAnswer(command)) this.requests.onAnswer(command);
     return NOTHING;
   }
 
   /** Brokers of a newer protocol send such commands; Pulsar's clients ignore them. */
-  #onUnknown(commandType: number): SessionEffect {
+  #onUnknown(command: UnknownCommand): SessionEffect {
+    const throttle = this.#onThrottle(command);
+    if (throttle !== undefined) return throttle;
+    const { type: commandType } = command;
     const known = this.#unknownTypes;
     if (known.has(commandType) || known.size >= UNKNOWN_TYPES_MAX) return NOTHING;
     known.add(commandType);
     return { kind: "unknown", commandType };
+  }
+
+  /**
+   * Undefined for a command that is not PIP-385's. A broker is answered even if its CONNECTED did not
+   * announce the commands: it sent one, so it knows the receipt.
+   */
+  #onThrottle(unknown: UnknownCommand): SessionEffect | undefined {
+    const { throttle } = this.#options;
+    const command = throttle?.decode(unknown);
+    if (throttle === undefined || command === undefined) return undefined;
+    // The receipt goes from clients to brokers.
+    if (command.kind === "throttleProducerReceipt") return NOTHING;
+    const { requestId } = command.body;
+    const receipt = throttle.encode({ kind: "throttleProducerReceipt", body: { requestId } });
+    return { kind: "throttle", receipt, command: command.body };
   }
 
   /** An ERROR without a request id is about the whole connection. */

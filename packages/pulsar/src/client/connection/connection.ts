@@ -4,8 +4,10 @@ import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
 import type { Command, CommandBodies } from "../../wire/command.ts";
 import { FrameDecoder } from "../../wire/frame-decoder.ts";
 import { decodeFrame, encodeFrame, FRAME_PADDING_BYTES } from "../../wire/frame.ts";
+import type { ThrottleCodec } from "../../wire/throttle.ts";
 import type { Authentication } from "../authentication/authentication.ts";
 import { credentialsOf } from "../authentication/credentials.ts";
+import { CredentialsRefresh } from "../authentication/refresh.ts";
 import { ConnectionError } from "../error/connection-error.ts";
 import type {
   AttachmentRole,
@@ -24,20 +26,23 @@ import { ConnectionSession } from "./connection-session.ts";
 import type { Greeting, SessionEffect } from "./connection-session.ts";
 import { addressName, targetName } from "./connection-target.ts";
 import type { ConnectionTarget } from "./connection-target.ts";
-import { closedEarly, notABroker } from "./handshake-error.ts";
-import { ReplyQueue } from "./reply-queue.ts";
+import {
+  closedEarly,
+  givenUp,
+  lostConnection,
+  notABroker,
+  notReading,
+} from "./connection-errors.ts";
+import { Outbox } from "./outbox.ts";
 import type { AnswerKind } from "./request-table.ts";
 import { request } from "./request.ts";
 import type { RequestOptions } from "./request.ts";
-import type { Dial, Transport, TransportListener } from "./transport.ts";
+import type { Dial, TransportListener } from "./transport.ts";
 
 export type { RequestOptions } from "./request.ts";
 
 /** Largest frame before CONNECTED, in bytes: the peer is not known to be a broker yet. */
 const HANDSHAKE_FRAME_BYTES_MAX = 65_536;
-
-/** Bytes written while not writable, above which the connection is closed: the peer does not read. */
-const HELD_BYTES_MAX = 16 * 1_048_576;
 
 export interface ConnectionDependencies {
   readonly timer: Timer;
@@ -51,27 +56,24 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   readonly operationTimeoutMs: number;
   readonly keepAliveMs: number;
+  /** PIP-385's commands; undefined: not announced, and unknown if they come. */
+  readonly throttle: ThrottleCodec | undefined;
 }
 
 /** One connection to a broker, shared by all producers and consumers of that broker. */
 export class Connection {
   readonly target: ConnectionTarget;
   readonly #dependencies: ConnectionDependencies;
-  readonly #options: ConnectionOptions;
+  readonly #refresh: CredentialsRefresh;
   readonly #session: ConnectionSession;
   readonly #decoder = new FrameDecoder({ frameBytesMax: HANDSHAKE_FRAME_BYTES_MAX });
   readonly #alarm: Alarm;
   readonly #greeted: Deferred<void> = deferred();
   readonly #attached = new AttachedSet();
-  readonly #replies = new ReplyQueue();
+  readonly #outbox = new Outbox(() => this.close(notReading(this.target)));
   readonly #closing = new AbortController();
-  #transport: Transport | undefined;
   #greeting: Greeting = { serverVersion: "", protocolVersion: 0, messageBytesMax: 0 };
   #isOpen = false;
-  #isWritable = true;
-  /** Bytes written since the transport is not writable. */
-  #heldBytes = 0;
-  #isAuthenticating = false;
   #closedBecause: SluiceError | undefined;
   #onClosed: () => void = () => undefined;
 
@@ -80,18 +82,22 @@ export class Connection {
     dependencies: ConnectionDependencies,
     options: ConnectionOptions,
   ) {
-    const { operationTimeoutMs, keepAliveMs } = options;
+    const { operationTimeoutMs, keepAliveMs, throttle } = options;
     const { timer, authentication } = dependencies;
     const { proxyTo } = target;
     this.target = target;
     this.#dependencies = dependencies;
-    this.#options = options;
+    this.#refresh = new CredentialsRefresh(timer, authentication, {
+      timeoutMs: operationTimeoutMs,
+      address: targetName(target),
+    });
     this.#session = new ConnectionSession(
       {
         authMethodName: authentication.methodName,
         proxyToBrokerUrl: proxyTo === undefined ? undefined : addressName(proxyTo),
         operationTimeoutMs,
         keepAliveMs,
+        throttle,
       },
       timer.now(),
     );
@@ -123,7 +129,7 @@ export class Connection {
 
   /** False while unsent bytes pile up. SENDs wait then; small commands are written all the same. */
   get isWritable(): boolean {
-    return this.#isWritable;
+    return this.#outbox.isWritable;
   }
 
   /** The broker's maxMessageSize. */
@@ -167,8 +173,7 @@ export class Connection {
 
   /** Writes whole frames, possibly in several calls in a row. */
   write(bytes: Uint8Array): void {
-    if (!this.#isWritable) this.#hold(bytes.length);
-    if (this.#transport?.write(bytes) === false) this.#isWritable = false;
+    this.#outbox.write(bytes);
   }
 
   /** Commands for this producer or consumer id are handed to `attached` from now on. */
@@ -194,8 +199,7 @@ export class Connection {
     this.#isOpen = false;
     this.#alarm.clear();
     this.#closing.abort(reason);
-    this.#transport?.close();
-    this.#transport = undefined;
+    this.#outbox.close();
     this.#greeted.reject(reason);
     this.#session.requests.failAll(reason);
     if (wasOpen) this.#emit({ type: "disconnected", reason });
@@ -206,17 +210,17 @@ export class Connection {
   async #shakeHands(signal: AbortSignal): Promise<void> {
     const { dial, authentication } = this.#dependencies;
     const transport = await dial(this.target.endpoint, signal);
-    const listener = { handleEvent: (): void => this.close(this.#asError(signal.reason)) };
+    const listener = { handleEvent: (): void => this.close(givenUp(this.target, signal.reason)) };
     try {
       signal.throwIfAborted();
-      this.#transport = transport;
+      this.#outbox.open(transport);
       transport.start(this.#listener());
       addAbortListener(signal, listener);
       const credentials = await credentialsOf(authentication, signal);
       this.send(this.#session.connectCommand(credentials));
       await this.#greeted.promise;
     } catch (error) {
-      this.close(this.#asError(error));
+      this.close(givenUp(this.target, error));
       transport.close();
       signal.throwIfAborted();
       throw error;
@@ -230,9 +234,8 @@ export class Connection {
       onData: (bytes) => this.#onData(bytes),
       onDrain: () => this.#onDrain(),
       onClose: (cause) => {
-        const name = targetName(this.target);
-        const lost = new ConnectionError(`the connection to ${name} was lost`, { cause });
-        this.close(this.#isOpen ? lost : closedEarly(this.target, cause));
+        const errorOf = this.#isOpen ? lostConnection : closedEarly;
+        this.close(errorOf(this.target, cause));
       },
     };
   }
@@ -258,10 +261,8 @@ export class Connection {
   }
 
   #onDrain(): void {
-    this.#isWritable = true;
-    this.#heldBytes = 0;
-    for (const reply of this.#replies.takeAll()) this.#reply(reply);
-    this.#attached.onDrain(() => this.#isWritable);
+    this.#outbox.onDrain();
+    this.#attached.onDrain(() => this.#outbox.isWritable);
   }
 
   #onDue(nowMs: number): void {
@@ -270,18 +271,16 @@ export class Connection {
   }
 
   #apply(effect: SessionEffect): void {
-    if (effect.kind === "send") this.#reply(effect.command);
-    else if (effect.kind === "authenticate") void this.#authenticate(effect.challenge);
+    if (effect.kind === "send") this.#outbox.reply(effect.command);
+    else if (effect.kind === "throttle") {
+      // Also for a producer that is gone: the broker waits for the receipt of every command.
+      this.#outbox.receipt(effect.receipt);
+      this.#attached.get("producer", effect.command.producerId)?.onThrottle(effect.command);
+    } else if (effect.kind === "authenticate") void this.#authenticate(effect.challenge);
     else if (effect.kind === "greet") this.#onGreeting(effect.greeting);
     else if (effect.kind === "unknown")
       this.#emit({ type: "unknownCommand", commandType: effect.commandType });
     else if (effect.kind === "close") this.close(effect.reason);
-  }
-
-  /** Replies wait while the connection is not writable: the peer decides how many there are. */
-  #reply(command: Command): void {
-    if (this.#isWritable) this.send(command);
-    else if (!this.#replies.add(command)) this.close(this.#notReading());
   }
 
   #onGreeting(greeting: Greeting): void {
@@ -292,28 +291,12 @@ export class Connection {
     this.#greeted.resolve();
   }
 
-  /** SENDs wait while not writable. Small commands do not, and a peer may provoke them. */
-  #hold(bytes: number): void {
-    this.#heldBytes += bytes;
-    if (this.#heldBytes > HELD_BYTES_MAX) this.close(this.#notReading());
-  }
-
-  /** One at a time: a challenge that comes meanwhile gets the same answer. */
   async #authenticate(challenge: Uint8Array): Promise<void> {
-    if (this.#isAuthenticating) return;
-    this.#isAuthenticating = true;
-    const { timer, authentication } = this.#dependencies;
-    const what = `refreshing the credentials for ${targetName(this.target)}`;
-    const deadline = { ms: this.#options.operationTimeoutMs, signal: this.#closing.signal, what };
     try {
-      const credentials = await withDeadline(timer, deadline, (signal) =>
-        credentialsOf(authentication, signal, challenge),
-      );
-      this.send(this.#session.authResponse(credentials));
+      const credentials = await this.#refresh.run(challenge, this.#closing.signal);
+      if (credentials !== undefined) this.send(this.#session.authResponse(credentials));
     } catch (error) {
-      this.close(this.#asError(error));
-    } finally {
-      this.#isAuthenticating = false;
+      this.close(givenUp(this.target, error));
     }
   }
 
@@ -325,15 +308,5 @@ export class Connection {
   ): void {
     const { timer, emit } = this.#dependencies;
     emit({ ...event, address: targetName(this.target), atMs: timer.now() });
-  }
-
-  #notReading(): ConnectionError {
-    return new ConnectionError(`${targetName(this.target)} does not read what it is sent`);
-  }
-
-  #asError(error: unknown): SluiceError {
-    if (error instanceof SluiceError) return error;
-    const what = `the connection to ${targetName(this.target)} was given up`;
-    return new ConnectionError(what, { cause: error });
   }
 }

@@ -4,10 +4,10 @@ import { brokerErrorOf } from "../error/broker-error.ts";
 import { ConnectionError } from "../error/connection-error.ts";
 import type { Connection } from "../connection/connection.ts";
 import { MessageId } from "../message/message-id.ts";
-import { ackCommands, corruptAckCommand } from "./ack-commands.ts";
-import type { AckChannel } from "./ack-tracker.ts";
-import type { ValidationErrorName } from "./corrupt-entry-error.ts";
-import type { AckGroup } from "./pending-acks.ts";
+import { ackCommands, corruptAckCommand } from "./acknowledge/ack-commands.ts";
+import type { AckChannel } from "./acknowledge/ack-tracker.ts";
+import type { ValidationErrorName } from "./receive/corrupt-entry-error.ts";
+import type { AckGroup } from "./acknowledge/pending-acks.ts";
 
 /** The consumer of the commands. */
 export interface ConsumerIdentity {

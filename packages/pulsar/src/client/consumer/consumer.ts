@@ -6,11 +6,11 @@ import type { Cluster } from "../lookup/cluster.ts";
 import { MessageId } from "../message/message-id.ts";
 import { isIndividual } from "./consumer-options.ts";
 import type { ConsumerSettings } from "./consumer-options.ts";
-import { DeliveredMessage } from "./delivered-message.ts";
-import { deliveryOf } from "./delivery.ts";
+import { DeliveredMessage } from "./receive/delivered-message.ts";
+import { deliveryOf } from "./receive/delivery.ts";
 import { inGroups } from "../wait/in-groups.ts";
-import type { Message, MessageRef } from "./message.ts";
-import { Receivers } from "./receivers.ts";
+import type { Message, MessageRef } from "./receive/message.ts";
+import { Receivers } from "./receive/receivers.ts";
 import type { TopicConsumer } from "./topic-consumer.ts";
 import { TopicConsumers } from "./topic-consumers.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MessageId } from "../message/message-id.ts";
-import { deliveryOf } from "./delivery.ts";
+import { deliveryOf } from "./receive/delivery.ts";
 import { StartPosition } from "./start-position.ts";
 
 const delivery = deliveryOf(new MessageId(5n, 6n));

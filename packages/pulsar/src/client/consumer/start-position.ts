@@ -1,5 +1,5 @@
 import type { MessageId } from "../message/message-id.ts";
-import type { Delivery } from "./delivery.ts";
+import type { Delivery } from "./receive/delivery.ts";
 
 /**
  * Where a consumer starts. Brokers start at the entry of the position; only the consumer can skip

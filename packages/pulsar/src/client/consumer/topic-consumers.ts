@@ -5,7 +5,7 @@ import { MessageId } from "../message/message-id.ts";
 import type { ConsumerSettings } from "./consumer-options.ts";
 import { findTopics } from "./find-topics.ts";
 import { inGroups } from "../wait/in-groups.ts";
-import type { Received } from "./incoming-entry.ts";
+import type { Received } from "./receive/incoming-entry.ts";
 import { TopicConsumer } from "./topic-consumer.ts";
 import type { TopicConsumerListener } from "./topic-consumer.ts";
 

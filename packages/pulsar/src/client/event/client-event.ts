@@ -1,4 +1,5 @@
 import type { SluiceError } from "@sluice/core";
+import type { ProducerThrottlingReason } from "../error/producer-throttled-error.ts";
 import type { MessageId } from "../message/message-id.ts";
 
 interface EventTime {
@@ -83,6 +84,28 @@ export interface Discarded extends EventTime {
   readonly reason: SluiceError;
 }
 
+/**
+ * The broker limits a producer (PIP-385). One `Unthrottled` follows each: a command that extends a pause
+ * ends the pause before it.
+ */
+export interface Throttled extends EventTime {
+  readonly type: "throttled";
+  /** With the partition, if the topic has partitions. */
+  readonly topic: string;
+  readonly reason: ProducerThrottlingReason;
+  /** Length of the pause; 0 if the broker has stopped reading and only says why. */
+  readonly pauseMs: number;
+}
+
+/** A pause is over, replaced by the next, ended early by the broker, or lost with the connection. */
+export interface Unthrottled extends EventTime {
+  readonly type: "unthrottled";
+  readonly topic: string;
+  readonly reason: ProducerThrottlingReason;
+  /** The real length. For pause 0: until the next receipt, at most 1 s. */
+  readonly throttledMs: number;
+}
+
 /** A broker sent a command that this client does not know, and ignores. Told once per type and connection. */
 export interface UnknownCommandReceived extends EventTime {
   readonly type: "unknownCommand";
@@ -103,6 +126,8 @@ export type ClientEvent =
   | Resent
   | Stuck
   | TimedOut
+  | Throttled
+  | Unthrottled
   | Discarded
   | UnknownCommandReceived;
 

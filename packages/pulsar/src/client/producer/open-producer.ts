@@ -4,7 +4,7 @@ import { PartitionedProducer } from "./partitioned-producer.ts";
 import { settingsOf } from "./producer-options.ts";
 import type { ProducerOptions } from "./producer-options.ts";
 import type { Producer } from "./producer.ts";
-import { PartitionRoom, SendRoom } from "./send-room.ts";
+import { PartitionRoom, SendRoom } from "./send/send-room.ts";
 import { TopicProducer } from "./topic-producer.ts";
 
 /** Resolves once the producer, or one producer per partition, is attached to its broker. */

@@ -5,12 +5,14 @@ import { ClosedError } from "../error/closed-error.ts";
 import type { Cluster } from "../lookup/cluster.ts";
 import { inGroups } from "../wait/in-groups.ts";
 import type { MessageId } from "../message/message-id.ts";
-import { requireMessage } from "./outgoing-message.ts";
-import type { OutgoingMessage } from "./outgoing-message.ts";
+import { requireMessage } from "./send/outgoing-message.ts";
+import type { OutgoingMessage } from "./send/outgoing-message.ts";
 import type { ProducerSettings } from "./producer-options.ts";
-import type { Producer, SendOptions } from "./producer.ts";
+import type { Producer, ProducerStats, SendOptions } from "./producer.ts";
 import { Router } from "./router.ts";
-import { PartitionRoom, SendRoom } from "./send-room.ts";
+import type { RoutedPartitions } from "./router.ts";
+import { PartitionRoom, SendRoom } from "./send/send-room.ts";
+import type { Throttling } from "./throttle/producer-throttle.ts";
 import { TopicProducer } from "./topic-producer.ts";
 
 /**
@@ -27,6 +29,7 @@ export class PartitionedProducer implements Producer {
   readonly #updateAlarm: Alarm;
   readonly #closed = new AbortController();
   #producers: readonly TopicProducer[] = [];
+  #routed: RoutedPartitions = routedOf([]);
   #updating: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -76,6 +79,18 @@ export class PartitionedProducer implements Producer {
     return this.#closing !== undefined;
   }
 
+  get isThrottled(): boolean {
+    return this.#producers.some(({ isThrottled }) => isThrottled);
+  }
+
+  get throttling(): Throttling | undefined {
+    const pauses = this.#producers.flatMap(({ throttling }) => throttling ?? []);
+    return pauses.reduce<Throttling | undefined>(
+      (last, each) => (each.pauseLeftMs > (last?.pauseLeftMs ?? 0) ? each : last),
+      undefined,
+    );
+  }
+
   get partitions(): number {
     return this.#producers.length;
   }
@@ -83,16 +98,18 @@ export class PartitionedProducer implements Producer {
   async send(message: OutgoingMessage, options?: SendOptions): Promise<MessageId> {
     if (this.isClosed) throw this.#closedError();
     requireMessage(message);
-    const producers = this.#producers;
-    const chosen = this.#router.choose(
-      message,
-      producers.length,
-      (partition) => producers[partition]?.state ?? "full",
-    );
-    const producer = producers[chosen];
+    const producer = this.#producers[this.#router.choose(message, this.#routed)];
     if (producer === undefined)
       throw new ClosedError(`the producer of ${this.topic} has no partition`);
     return producer.send(message, options);
+  }
+
+  stats(): ProducerStats {
+    const throttledMs: Record<string, number> = {};
+    for (const producer of this.#producers)
+      for (const [reason, ms] of Object.entries(producer.stats().throttledMs))
+        throttledMs[reason] = (throttledMs[reason] ?? 0) + ms;
+    return { throttledMs };
   }
 
   async flush(): Promise<void> {
@@ -152,6 +169,7 @@ export class PartitionedProducer implements Producer {
     }
     opened.sort((one, other) => one.partition - other.partition);
     this.#producers = [...this.#producers, ...opened.map(({ producer }) => producer)];
+    this.#routed = routedOf(this.#producers);
   }
 
   #open(partition: number, signal: AbortSignal | undefined): Promise<TopicProducer> {
@@ -163,4 +181,13 @@ export class PartitionedProducer implements Producer {
       signal,
     });
   }
+}
+
+/** Made once for each number of partitions, not for each message. */
+function routedOf(producers: readonly TopicProducer[]): RoutedPartitions {
+  return {
+    count: producers.length,
+    stateOf: (partition) => producers[partition]?.state ?? "full",
+    pauseLeftMs: (partition) => producers[partition]?.pauseLeftMs ?? 0,
+  };
 }

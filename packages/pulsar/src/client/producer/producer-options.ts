@@ -9,9 +9,9 @@ import { javaStringHash, murmur3Hash } from "../message/key-hash.ts";
 import type { KeyHash } from "../message/key-hash.ts";
 import { keyValues } from "../message/properties.ts";
 import { requireBoolean, requireOneOf, requireOptions, requireText } from "../check/arguments.ts";
-import type { BatchLimits } from "./batch-builder.ts";
-import type { OutgoingMessage } from "./outgoing-message.ts";
-import { requireSequenceId } from "./sequence-id.ts";
+import type { BatchLimits } from "./send/batch-builder.ts";
+import type { OutgoingMessage } from "./send/outgoing-message.ts";
+import { requireSequenceId } from "./send/sequence-id.ts";
 
 export type AccessMode = keyof typeof ACCESS_MODE;
 

@@ -13,16 +13,18 @@ import { ConnectionError } from "../error/connection-error.ts";
 import type { Connection, RequestOptions } from "../connection/connection.ts";
 import type { MessageId } from "../message/message-id.ts";
 import { withDeadline } from "../wait/with-deadline.ts";
-import { prepare } from "./outgoing-message.ts";
-import type { OutgoingMessage } from "./outgoing-message.ts";
+import { prepare } from "./send/outgoing-message.ts";
+import type { OutgoingMessage } from "./send/outgoing-message.ts";
 import type { PartitionState } from "./router.ts";
-import { encodeSends, requirePayloadFits } from "./send-frames.ts";
-import type { SendBatch } from "./send-frames.ts";
-import { SendQueue } from "./send-queue.ts";
-import type { PendingSend } from "./pending-sends.ts";
+import { encodeSends, requirePayloadFits } from "./send/send-frames.ts";
+import type { SendBatch } from "./send/send-frames.ts";
+import { SendQueue } from "./send/send-queue.ts";
+import type { PendingSend } from "./send/pending-sends.ts";
 import type { ProducerSettings } from "./producer-options.ts";
-import type { Producer, SendOptions } from "./producer.ts";
-import type { PartitionRoom } from "./send-room.ts";
+import type { Producer, ProducerStats, SendOptions } from "./producer.ts";
+import type { PartitionRoom } from "./send/send-room.ts";
+import { ProducerThrottle } from "./throttle/producer-throttle.ts";
+import type { Throttling } from "./throttle/producer-throttle.ts";
 
 export interface TopicProducerOptions {
   /** The full name of a topic without partitions, or of one partition. */
@@ -40,6 +42,7 @@ export class TopicProducer implements Producer {
   readonly #options: TopicProducerOptions;
   readonly #id: bigint;
   readonly #attachment: Attachment;
+  readonly #throttle: ProducerThrottle;
   readonly #queue: SendQueue;
   #name: string;
   #topicEpoch: bigint | undefined;
@@ -57,9 +60,11 @@ export class TopicProducer implements Producer {
     this.#options = options;
     this.#id = cluster.takeProducerId();
     this.#name = settings.name ?? "";
+    this.#throttle = new ProducerThrottle(cluster, topic, () => this.#queue.pump());
     this.#queue = new SendQueue(cluster.timer, {
       topic,
       room,
+      gate: this.#throttle,
       batching,
       sendTimeoutMs,
       encode: (batch) => this.#encode(batch),
@@ -106,7 +111,21 @@ export class TopicProducer implements Producer {
     return this.#closing !== undefined || this.#queue.isEnded;
   }
 
+  get isThrottled(): boolean {
+    return this.pauseLeftMs > 0;
+  }
+
+  get throttling(): Throttling | undefined {
+    return this.#throttle.throttling;
+  }
+
+  /** 0 if SENDs may be written. */
+  get pauseLeftMs(): number {
+    return this.#throttle.pauseLeftMs;
+  }
+
   get state(): PartitionState {
+    if (this.isThrottled) return "throttled";
     if (this.#queue.isFull) return "full";
     return this.#queue.isGathering ? "gathering" : "free";
   }
@@ -125,6 +144,10 @@ export class TopicProducer implements Producer {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  stats(): ProducerStats {
+    return { throttledMs: Object.fromEntries(this.#throttle.throttledMsByReason) };
   }
 
   flush(): Promise<void> {
@@ -154,6 +177,7 @@ export class TopicProducer implements Producer {
     ).catch(() => undefined);
     this.#queue.end(this.#closedError());
     await this.#attachment.close();
+    this.#throttle.reset();
   }
 
   #encode(batch: SendBatch): readonly PendingSend[] {
@@ -172,18 +196,25 @@ export class TopicProducer implements Producer {
     return {
       open: (connection, options) => this.#open(connection, options),
       onCommand: (command) => this.#onCommand(command),
+      onThrottle: (command) => this.#throttle.onCommand(command, this.#queue.messagesInFlight),
       onDrain: () => this.#queue.pump(),
       onAttached: (connection) => this.#onAttached(connection),
       onDetached: () => {
         this.#messagesToResend = this.#queue.detach();
+        this.#throttle.reset();
       },
-      onEnded: (error) => this.#queue.end(error),
+      onEnded: (error) => {
+        this.#queue.end(error);
+        this.#throttle.reset();
+      },
     };
   }
 
   async #open(connection: Connection, options: RequestOptions): Promise<void> {
     const { accessMode, name, properties, initialSequenceId } = this.#settings;
     const epoch = this.#openings++;
+    // The attempt before may have been throttled and then failed.
+    this.#throttle.reset();
     const answer = await connection.request(
       "producerSuccess",
       (requestId) => ({

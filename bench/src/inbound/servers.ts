@@ -1,0 +1,65 @@
+/** Servers that differ only in what limits their requests; none of the limits is ever reached. */
+import type { Server } from "node:http";
+import fastifyRateLimit from "@fastify/rate-limit";
+import { limitFastify, limitHttp } from "@sluice/egress/server";
+import express from "express";
+import { rateLimit } from "express-rate-limit";
+import { fastify } from "fastify";
+import type { FastifyInstance } from "fastify";
+
+const PER_MINUTE = 1_000_000_000;
+const OURS = { rate: { limit: PER_MINUTE, periodMs: 60_000 } };
+const HOST = "127.0.0.1";
+
+/** Starts a server on a free port; answers the port. */
+type Start = () => Promise<number>;
+
+/** By framework: the server without a limit, with ours, and with the peer's. */
+export const SERVERS: Readonly<Record<string, Readonly<Record<"bare" | "ours" | "peer", Start>>>> =
+  {
+    fastify: {
+      bare: () => startFastify(() => Promise.resolve()),
+      ours: () => startFastify((app) => app.register(limitFastify(OURS))),
+      peer: () =>
+        startFastify((app) =>
+          app.register(fastifyRateLimit, { max: PER_MINUTE, timeWindow: 60_000 }),
+        ),
+    },
+    express: {
+      bare: () => startExpress(undefined),
+      ours: () => startExpress(limitHttp(OURS)),
+      peer: () =>
+        startExpress(
+          rateLimit({
+            windowMs: 60_000,
+            limit: PER_MINUTE,
+            standardHeaders: "draft-8",
+            legacyHeaders: false,
+          }),
+        ),
+    },
+  };
+
+async function startFastify(
+  limit: (app: FastifyInstance) => PromiseLike<unknown>,
+): Promise<number> {
+  const app = fastify();
+  await limit(app);
+  app.get("/", (_, reply) => reply.send("hello"));
+  await app.listen({ host: HOST, port: 0 });
+  return portOf(app.server);
+}
+
+function startExpress(limit: unknown): Promise<number> {
+  const app = express();
+  if (limit !== undefined) app.use(limit);
+  app.get("/", (_, response) => response.end("hello"));
+  return new Promise((resolve) => {
+    const server = app.listen(0, HOST, () => resolve(portOf(server)));
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
+}

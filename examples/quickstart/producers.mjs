@@ -1,0 +1,82 @@
+// The traffic of `npm start`: producers in a process of their own. Usage: node producers.mjs pulsar://host:port
+import { systemTimer } from "@sluice/core/system";
+import { connect } from "@sluice/pulsar";
+
+const [url = "pulsar://127.0.0.1:6650"] = process.argv.slice(2);
+
+/**
+ * Producers by connection. An aware client is told to pause and for how long (PIP-385); the others know
+ * nothing of throttling, as any Pulsar client of today: their messages are held by the gateway.
+ */
+const CONNECTIONS = [
+  {
+    isAware: false,
+    producers: [
+      // Too fast on purpose: the topic takes 1,000/s for all its producers.
+      { name: "bulk-import", topic: "public/default/orders", perSecond: 2_400, window: 1_000 },
+      // On the connection of bulk-import, and yet not slowed down by it.
+      { name: "refunds", topic: "public/default/refunds", perSecond: 50 },
+    ],
+  },
+  {
+    isAware: true,
+    producers: [
+      { name: "partner-feed", topic: "public/default/orders", perSecond: 600 },
+      { name: "checkout", topic: "public/default/orders", perSecond: 250 },
+    ],
+  },
+  { isAware: true, producers: [{ name: "web", topic: "public/analytics/clicks", perSecond: 200 }] },
+  {
+    isAware: false,
+    producers: [
+      { name: "app", topic: "public/analytics/views", perSecond: 250 },
+      { name: "audit", topic: "public/default/audit", perSecond: 20 },
+    ],
+  },
+];
+
+/** Messages without a receipt: with a full window a producer skips what it cannot send. */
+const WINDOW = 300;
+const TICK_MS = 20;
+const MESSAGE = Buffer.alloc(512, "x");
+
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "disconnect"])
+  process.once(signal, () => stopping.abort());
+
+const clients = [];
+const running = [];
+for (const { isAware, producers } of CONNECTIONS) {
+  const client = await connect(url, { throttle: isAware });
+  clients.push(client);
+  for (const { name, topic, perSecond, window = WINDOW } of producers) {
+    const producer = await client.createProducer({ topic, name, pendingMessagesMax: window });
+    running.push(publish(producer, perSecond, window));
+  }
+}
+const all = CONNECTIONS.flatMap(({ isAware, producers }) => producers.map(() => isAware));
+const aware = all.filter(Boolean).length;
+console.log(JSON.stringify({ event: "ready", producers: all.length, aware }));
+await Promise.all(running);
+// The gateway drains what it has; a client does not wait for it here.
+await Promise.race([
+  Promise.all(clients.map((client) => client.close())),
+  systemTimer.sleep(1_000),
+]);
+process.exit(0);
+
+/** Sends at a steady rate until it is stopped. */
+async function publish(producer, perSecond, window) {
+  let due = 0;
+  let at = systemTimer.now();
+  while (!stopping.signal.aborted) {
+    const now = systemTimer.now();
+    due = Math.min(perSecond, due + ((now - at) * perSecond) / 1_000);
+    at = now;
+    for (; due >= 1; due--)
+      if (producer.pendingMessages < window)
+        // A message that is not stored is not sent again: the traffic is only for show.
+        producer.send({ data: MESSAGE }).catch(() => undefined);
+    await systemTimer.sleep(TICK_MS);
+  }
+}

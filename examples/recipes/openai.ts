@@ -1,0 +1,33 @@
+import { throttledFetch } from "@sluice/egress";
+import OpenAI from "openai";
+import type { ClientOptions } from "openai";
+
+const throttled = throttledFetch({
+  // The limits of your account, by OpenAI's names for them.
+  rates: { requests: "500/min", tokens: "200000/min" },
+  call: (_url, init) => ({ cost: { tokens: estimateOf(init) }, idempotent: true }),
+  costOf: usageOf,
+  retry: 4,
+  attemptTimeoutMs: 60_000,
+  refusals: "respond",
+});
+
+/** The gate makes the retries; `timeout` covers the wait for the limits, too. */
+export function openai(options: ClientOptions = {}): OpenAI {
+  return new OpenAI({ maxRetries: 0, timeout: 600_000, ...options, fetch: throttled });
+}
+
+/** About four characters are a token; the answer has at most as many tokens as the request allows. */
+function estimateOf(init: RequestInit | undefined): number {
+  if (typeof init?.body !== "string") return 0;
+  const { max_completion_tokens: answer = 1000 } = JSON.parse(init.body) as {
+    max_completion_tokens?: number;
+  };
+  return Math.ceil(init.body.length / 4) + answer;
+}
+
+/** Of a JSON body or the last chunk of a stream; a refusal has none and cost nothing. */
+async function usageOf(response: Response): Promise<{ tokens: number }> {
+  const text = await response.clone().text();
+  return { tokens: Number(/"total_tokens":\s*(\d+)/.exec(text)?.[1] ?? 0) };
+}

@@ -1,0 +1,72 @@
+import type { Clock } from "@sluice/core";
+import { parseTopicName } from "../../name/topic-name.ts";
+import type { WaitingSnapshot } from "../../observe/waiting.ts";
+import type { BrokerAdministration } from "../../broker/administration.ts";
+import type { AdministeredGateway } from "../administered-broker.ts";
+import { json } from "../http/answer.ts";
+import type { Route } from "../http/router.ts";
+import type { PlaceOf } from "./setting.ts";
+import { whyAnswer } from "./why.ts";
+import type { FlowingProducer } from "./why.ts";
+
+/** Topics whose other producers are looked up for one answer. */
+const LOOKED_UP_MAX = 20;
+
+const NOT_KNOWN: ReadonlyMap<string, readonly FlowingProducer[]> = new Map();
+
+type Why = Pick<AdministeredGateway, "limitBook" | "throttling">;
+
+/** What waits now and why, of all topics or of one. `broker` knows the producers that do not wait. */
+export function whyRoutes(
+  { limitBook: limits, throttling }: Why,
+  broker: BrokerAdministration | undefined,
+  { wallClock, placeOf }: { readonly wallClock: Clock; readonly placeOf: PlaceOf },
+): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/why",
+      handle: async (request) => {
+        request.requireKnownQuery(["topic"]);
+        const snapshot = ofTopic(throttling.waiting(), request.query("topic"));
+        const flowing = broker === undefined ? NOT_KNOWN : await flowingOf(broker, snapshot);
+        const nowMs = throttling.now();
+        const wallMs = wallClock.now();
+        return json(whyAnswer({ snapshot, limits, placeOf, nowMs, wallMs, flowing }));
+      },
+    },
+  ];
+}
+
+/** A connection that is not read holds up all topics on it, so all of them are kept. */
+function ofTopic(all: WaitingSnapshot, name: string | undefined): WaitingSnapshot {
+  if (name === undefined || name === "") return all;
+  const { full } = parseTopicName(name);
+  const topics = all.topics.filter(({ topic }) => topic === full || isPartition(topic, full));
+  return { ...all, topics };
+}
+
+function isPartition(topic: string, of: string): boolean {
+  return parseTopicName(topic).partition?.of === of;
+}
+
+async function flowingOf(
+  broker: BrokerAdministration,
+  { topics }: WaitingSnapshot,
+): Promise<ReadonlyMap<string, readonly FlowingProducer[]>> {
+  const names = topics.filter(({ reason }) => reason === "topic-rate").map(({ topic }) => topic);
+  const found = new Map<string, readonly FlowingProducer[]>();
+  for (const topic of [...new Set(names)].slice(0, LOOKED_UP_MAX)) {
+    if (!broker.hasTopic(topic) || broker.partitionsOf(topic) > 0) continue;
+    const { producers } = await broker.statsOf(topic);
+    found.set(
+      topic,
+      producers.map(({ name, in: { messagesPerSecond } }) => ({
+        name,
+        // 0 until the first sample, which says nothing.
+        ...(messagesPerSecond > 0 && { asked: Math.round(messagesPerSecond) }),
+      })),
+    );
+  }
+  return found;
+}

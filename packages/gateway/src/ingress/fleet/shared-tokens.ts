@@ -1,0 +1,165 @@
+import { TokenBucket } from "@sluice/core";
+import type { Clock, Random, Timer } from "@sluice/core";
+import { SECOND_MS } from "@sluice/core/internal";
+import { joinFleet, setPoolLimits } from "@sluice/fleet";
+import type { FleetLimiter, FleetState, PoolStore } from "@sluice/fleet";
+import type { LevelTokens } from "../limits/level-tokens.ts";
+
+/** What all shared limits of a gateway have in common. */
+export interface ShareDependencies {
+  readonly store: PoolStore;
+  /** The most gateways that run: without the store each uses the rate divided by it. */
+  readonly maxMembers: number;
+  readonly timer: Timer;
+  /** Of the same time as the timer; may be behind by one turn of the event loop. */
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onError: (error: Error) => void;
+}
+
+/** What waits for the tokens. */
+export interface ShareUser {
+  wake(): void;
+  isWaiting(): boolean;
+}
+
+/**
+ * This gateway's share of a rate that several gateways have together. Each charge is checked against the
+ * lease by time: without one, only the safe share is used, rate ÷ `maxMembers`. The same holds until the
+ * store has answered for the first time.
+ */
+export class SharedTokens implements LevelTokens {
+  readonly #pool: string;
+  readonly #dependencies: ShareDependencies;
+  readonly #safe: TokenBucket;
+  readonly #leaving = new AbortController();
+  #rate: number;
+  #latestMs: number;
+  #limiter: FleetLimiter | undefined;
+  #joining: Promise<void> = Promise.resolve();
+  #setting: Promise<void> = Promise.resolve();
+
+  constructor(pool: string, rate: number, dependencies: ShareDependencies, user: ShareUser) {
+    const { maxMembers, clock } = dependencies;
+    this.#pool = pool;
+    this.#rate = rate;
+    this.#latestMs = clock.now();
+    this.#dependencies = dependencies;
+    // `rate` tokens in `maxMembers` seconds, exact also for less than one a second.
+    this.#safe = new TokenBucket({
+      rate,
+      periodMs: maxMembers * SECOND_MS,
+      capacity: Math.max(1, Math.floor(rate / maxMembers)),
+      initialTokens: 0,
+      resolutionMs: 0,
+      clock,
+    });
+    this.#joining = this.#join(user);
+  }
+
+  get capacity(): number {
+    return this.#limiter?.countMax ?? this.#safe.capacity;
+  }
+
+  get leftAtLeast(): number {
+    return this.tokens(this.#latestMs);
+  }
+
+  /** Undefined until the store has answered. */
+  state(): FleetState | undefined {
+    return this.#limiter?.state();
+  }
+
+  tokens(nowMs: number): number {
+    const atMs = this.#at(nowMs);
+    return this.#limiter?.tokens(atMs) ?? this.#safe.tokens(atMs);
+  }
+
+  hasMoreThan(count: number, nowMs: number): boolean {
+    return this.tokens(nowMs) > count;
+  }
+
+  charge(count: number): void {
+    if (this.#limiter === undefined) this.#safe.charge(count, this.#latestMs);
+    else this.#limiter.charge(count, this.#latestMs);
+  }
+
+  pauseMs(reserved: number, nowMs: number): number {
+    const target = reserved + Math.max(1, Math.floor(this.capacity * TARGET_PART));
+    // More than the capacity is never there: reservations must end first.
+    if (target > this.capacity && reserved > 0) return Infinity;
+    const atMs = this.#at(nowMs);
+    return this.#limiter?.pauseMs(target, atMs) ?? this.#safe.pauseMs(target, atMs);
+  }
+
+  msUntilLeft(part: number, held: number, nowMs: number): number {
+    const missing = Math.max(1, this.capacity * part) + held - this.tokens(nowMs);
+    const share = this.#limiter?.state().share ?? this.#rate / this.#dependencies.maxMembers;
+    return Math.max(0, (missing * SECOND_MS) / Math.max(share, LEAST_PER_SECOND));
+  }
+
+  /** For all gateways: each follows at its next sync with the store. */
+  setRate(rate: number, nowMs: number): void {
+    if (rate === this.#rate) return;
+    this.#rate = rate;
+    this.#safe.setRate(rate, nowMs);
+    this.#setting = this.#set(rate, this.#setting);
+  }
+
+  /** Gives the share back to the other gateways. */
+  async leave(): Promise<void> {
+    this.#leaving.abort();
+    await this.#joining;
+    await this.#setting;
+    await this.#limiter?.leave();
+  }
+
+  /** Callers have different clocks: a step back would let the same time bring its tokens twice. */
+  #at(nowMs: number): number {
+    this.#latestMs = Math.max(this.#latestMs, nowMs);
+    return this.#latestMs;
+  }
+
+  /** One after the other, so that the last rate holds. */
+  async #set(rate: number, before: Promise<void>): Promise<void> {
+    const { store, onError } = this.#dependencies;
+    await before;
+    try {
+      await setPoolLimits(store, this.#pool, { max: rate, min: rate });
+    } catch (error) {
+      onError(asError(error));
+    }
+  }
+
+  async #join(user: ShareUser): Promise<void> {
+    const { store, maxMembers, timer, clock, random, onError } = this.#dependencies;
+    try {
+      const limiter = await joinFleet({
+        pool: this.#pool,
+        store,
+        maxMembers,
+        rateLimit: { max: this.#rate, min: this.#rate },
+        joinOn: "safe-share",
+        signal: this.#leaving.signal,
+        runtime: { timer, clock, random },
+        onWarning: (warning) => onError(new Error(warning)),
+      });
+      limiter.subscribe(user);
+      this.#limiter = limiter;
+      user.wake();
+    } catch (error) {
+      // What joinFleet gives up on, such as a wrong password: the safe share stays.
+      if (!this.#leaving.signal.aborted) onError(asError(error));
+    }
+  }
+}
+
+/** The part of the capacity at which waiting frames go on, as in Pulsar. */
+const TARGET_PART = 1 / 100;
+
+/** A share of nothing would make pauses endless. */
+const LEAST_PER_SECOND = 0.001;
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,123 @@
+/** What waits, as an operator sees it: `/api/why`, `/api/state`, events, metrics and stats. */
+import { systemTimer, systemWallClock } from "@sluice/core/system";
+import type { Producer } from "@sluice/pulsar";
+import { expect, onTestFinished, test } from "vitest";
+import { EventFeed } from "../src/admin.ts";
+import type { BrokerEvent } from "../src/index.ts";
+import { adminScene } from "./admin-client.ts";
+import type { AdminScene } from "./admin-client.ts";
+
+const FULL = "persistent://public/default/orders";
+const T = "/admin/v2/persistent/public/default/orders";
+
+interface Flooded extends AdminScene {
+  readonly events: BrokerEvent[];
+}
+
+/** Two producers of a topic that takes 50 messages a second, one of them ten times as fast as the other. */
+async function flooded(): Promise<Flooded> {
+  const events: BrokerEvent[] = [];
+  const feed = new EventFeed(systemWallClock);
+  const observe = (event: BrokerEvent): void => {
+    events.push(event);
+    feed.push(event);
+  };
+  const scene = await adminScene(
+    { limits: { topics: { orders: { messages: 50 } } }, observe },
+    { events: feed },
+  );
+  // A client that complies has nothing waiting most of the time.
+  const client = await scene.connect({ throttle: false });
+  const stopped = new AbortController();
+  const flood = async (producer: Producer, perTick: number): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      for (let i = 0; i < perTick; i++)
+        producer.send({ data: Buffer.alloc(100) }).catch(() => undefined);
+      await systemTimer.sleep(20);
+    }
+  };
+  const options = { topic: "orders", pendingMessagesMax: 60 };
+  const bulk = await client.createProducer({ ...options, name: "bulk" });
+  const feedProducer = await client.createProducer({ ...options, name: "feed" });
+  const floods = [flood(bulk, 10), flood(feedProducer, 1)];
+  onTestFinished(async () => {
+    stopped.abort();
+    // What is pending goes before the client closes.
+    await scene.call("PUT", "/api/limits/topic/orders", { unlimited: true });
+    await Promise.all(floods);
+  });
+  return { ...scene, events };
+}
+
+async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  for (let i = 0; i < 500; i++) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await systemTimer.sleep(20);
+  }
+  throw new Error("it did not come within 10 s");
+}
+
+test("a topic at its limit says who waits, since when, and through whose traffic", async () => {
+  const { call, events } = await flooded();
+  await until(() => events.find(({ kind }) => kind === "publish-throttled"));
+  await systemTimer.sleep(500);
+  const answer = await call("GET", "/api/why?topic=orders");
+  expect(answer.json).toMatchObject({
+    at: expect.stringMatching(/Z$/) as string,
+    waiting: [
+      {
+        reason: "topic-rate",
+        topic: FULL,
+        limiter: "topic",
+        limit: { messages: 50 },
+        becauseOf: { producer: "bulk" },
+        setting: {
+          target: { level: "topic", name: FULL },
+          path: 'gateway.limits.topics."public/default/orders"',
+          source: "flow file",
+        },
+      },
+    ],
+  });
+  const [why] = (answer.json as { waiting: { forMs: number; producers: { name: string }[] }[] })
+    .waiting;
+  expect(why?.forMs).toBeGreaterThan(100);
+  expect(why?.producers.map(({ name }) => name)).toContain("bulk");
+  expect((await call("GET", "/api/why?topic=other")).json).toMatchObject({ waiting: [] });
+  expect((await call("GET", "/api/state")).json).toMatchObject({
+    waiting: [{ topic: FULL, reason: "topic-rate", limiter: "topic" }],
+  });
+  expect((await call("GET", "/api/why?topic=a/b")).status).toBe(412);
+});
+
+test("metrics and stats count what had to wait, by limiter", async () => {
+  const { call, events } = await flooded();
+  await until(() => events.find(({ kind }) => kind === "publish-throttled"));
+  const { text } = await call("GET", "/metrics");
+  const labels = `cluster="standalone",namespace="public/default",topic="${FULL}",limiter="topic"`;
+  expect(text).toMatch(new RegExp(`pulsar_publish_rate_limit_times\\{${labels}\\} [1-9]`));
+  expect(text).toMatch(
+    /sluice_publish_limited_seconds_total\{topic="[^"]+",reason="topic-rate",limiter="topic"\} 0\.\d/,
+  );
+  expect(text).toMatch(
+    /sluice_limit_per_second\{limiter="topic",topic="[^"]+",unit="messages"\} 50\n/,
+  );
+  expect(text).toMatch(/sluice_limit_balance_tokens\{limiter="topic"/);
+  expect(text).toMatch(/sluice_throttle_notices_total \d/);
+  const stats = (await call("GET", `${T}/stats`)).json as { publishRateLimitedTimes: number };
+  expect(stats.publishRateLimitedTimes).toBeGreaterThan(0);
+});
+
+test("a raised limit lets the waiting go at once, and the end of the wait is told", async () => {
+  const { call, events } = await flooded();
+  await until(() => events.find(({ kind }) => kind === "publish-throttled"));
+  const set = await call("PUT", "/api/limits/topic/orders", { messages: "100000/s" });
+  expect(set.json).toMatchObject({ from: { messages: 50 }, to: { messages: 100_000 } });
+  const resumed = await until(() => events.find(({ kind }) => kind === "publish-resumed"));
+  expect(resumed).toMatchObject({ topic: FULL, reason: "topic-rate", limiter: "topic" });
+  const decisions = events.map(({ kind }) => kind).filter((kind) => kind !== "producer-told");
+  expect(
+    decisions.filter((kind) => kind.startsWith("publish-") || kind === "limit-changed"),
+  ).toEqual(["publish-throttled", "limit-changed", "publish-resumed"]);
+});

@@ -1,0 +1,61 @@
+import type { LimitsBlock } from "@sluice/lab/file";
+import type { FlowStore } from "./flow-store.ts";
+import type { FlowUpstream } from "./upstream.ts";
+
+/** What one role of a token may do. */
+interface FlowRole {
+  readonly produce: readonly string[];
+  readonly consume: readonly string[];
+  readonly admin: boolean;
+}
+
+export interface FlowAuth {
+  readonly tokenSecretFile?: string | undefined;
+  readonly tokenPublicKeyFile?: string | undefined;
+  readonly allowNoExpiry: boolean;
+  readonly roles?: Readonly<Record<string, FlowRole>> | undefined;
+}
+
+/** How many clients may connect, and how fast. */
+interface FlowConnections {
+  readonly connectionsMax?: number | undefined;
+  readonly connectionsPerAddressMax?: number | undefined;
+  readonly perSecond?: number | undefined;
+  readonly perAddressPerSecond?: number | undefined;
+}
+
+/** A gateway, and what is behind it. Files are absolute. */
+export interface FlowGateway {
+  readonly listen: readonly string[];
+  readonly advertisedHost?: string | undefined;
+  /** Or a cluster; then the keys of the broker have no effect and are refused. */
+  readonly upstream: "embedded" | FlowUpstream;
+  /** A folder, or nothing but memory. In front of a cluster it keeps limits that were set while it ran. */
+  readonly data: { readonly folder: string } | "memory";
+  readonly partitions: Readonly<Record<string, number>>;
+  readonly retention?:
+    | { readonly size?: number | undefined; readonly age?: number | undefined }
+    | undefined;
+  readonly auth?: FlowAuth | undefined;
+  readonly allowAnonymous: boolean;
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  readonly limits?: LimitsBlock | undefined;
+  readonly connections?: FlowConnections | undefined;
+  readonly fleet?: { readonly maxMembers?: number | undefined } | undefined;
+}
+
+interface FlowAdmin {
+  readonly listen: string;
+  readonly advertisedHost?: string | undefined;
+  readonly tokenFile?: string | undefined;
+}
+
+/** A checked flow file. */
+export interface Flow {
+  readonly name: string;
+  readonly store: FlowStore;
+  readonly admin?: FlowAdmin | undefined;
+  readonly gateway: FlowGateway;
+  /** Where a key of the file stands, as "flow.yaml:12"; undefined if the file does not have it. */
+  readonly placeOf: (path: readonly string[]) => string | undefined;
+}

@@ -1,0 +1,180 @@
+import type { Why, WhyAnswer, WhyPaused } from "@sluice/gateway/admin";
+import { expect, test } from "vitest";
+import { sentenceOf, untilOf } from "./sentences.ts";
+import { whyLines } from "./why-lines.ts";
+
+const ORDERS: Why = {
+  reason: "topic-rate",
+  topic: "persistent://public/default/orders",
+  limiter: "topic",
+  limit: { messages: 1_000 },
+  asked: 3_251,
+  turn: 355,
+  producers: [
+    {
+      name: "bulk-import",
+      address: "127.0.0.1:1",
+      isAware: false,
+      heldFrames: 1_000,
+      heldBytes: 1_100_000,
+      asked: 2_340,
+    },
+    {
+      name: "partner-feed",
+      address: "127.0.0.1:2",
+      isAware: true,
+      heldFrames: 0,
+      heldBytes: 0,
+      told: { pauseMs: 619, receiptAfterMs: 11 },
+    },
+  ],
+  others: 0,
+  notWaiting: [{ name: "checkout", asked: 291 }],
+  since: "2026-11-17T14:30:56.000Z",
+  forMs: 72_000,
+  becauseOf: { producer: "bulk-import", asked: 2_340, part: 0.72 },
+  setting: {
+    target: { level: "topic", name: "persistent://public/default/orders" },
+    path: 'gateway.limits.topics."public/default/orders"',
+    source: "flow file",
+  },
+};
+
+function lines(...waiting: readonly Why[]): readonly string[] {
+  const answer: WhyAnswer = { at: "2026-11-17T14:32:08.000Z", waiting, paused: [] };
+  return [...whyLines(answer, undefined)];
+}
+
+test("a topic at its limit is explained in the numbers of the limit, with what to try", () => {
+  const [first, second, third, since, ...facts] = lines(ORDERS);
+  expect([first, second, third]).toEqual([
+    "  ▥ topic-rate   bulk-import and partner-feed wait to publish to public/default/orders. The topic",
+    "                 takes 1,000/s; 3 producers ask for at least 3,251/s, bulk-import alone for 72 % of",
+    "                 it. Each gets an even turn of 355/s.",
+  ]);
+  expect(since).toMatch(/^ {5}since {7}\d\d:\d\d:56, for 1 min 12 s$/);
+  expect(facts).toEqual([
+    "     until       bulk-import sends less than 355/s",
+    "     because of  bulk-import",
+    "     waiting     bulk-import   unaware  1,000 frames held, 1.1 MB",
+    "                 partner-feed  aware    told to wait 619 ms, receipt after 11 ms",
+    "     not waiting checkout  publishes 291/s, less than a turn",
+    '     setting     gateway.limits.topics."public/default/orders" = 1,000/s',
+    "     try         sluice limits set topic public/default/orders messages=3300/s",
+  ]);
+});
+
+test("parts that are not known are left out", () => {
+  const { asked: _, turn: __, becauseOf: ___, notWaiting: ____, ...known } = ORDERS;
+  const text = lines(known).join("\n");
+  expect(text).toMatch(/The topic\s+takes 1,000\/s\./);
+  expect(text).not.toMatch(/ask|turn|because|not waiting|try|undefined|NaN/);
+});
+
+const TOLD = ORDERS.producers.slice(1);
+
+test.each<[string, Why, string, string | undefined]>([
+  [
+    "a group",
+    {
+      ...ORDERS,
+      reason: "group-rate",
+      limiter: "group bulk",
+      producers: TOLD.concat(ORDERS.producers),
+    },
+    "partner-feed, bulk-import and partner-feed wait to publish to public/default/orders. Group bulk takes 1,000/s for its topics together and is asked for at least 3,251/s.",
+    "group bulk is asked for less than 1,000/s",
+  ],
+  [
+    "the broker",
+    { ...ORDERS, reason: "broker-rate", limiter: "broker", limit: { bytes: 2e8 }, others: 40 },
+    "bulk-import and 41 others wait to publish to public/default/orders. This gateway takes 200 MB/s in all and is asked for at least 3,251/s.",
+    "less than 200 MB/s is asked",
+  ],
+  [
+    "a told producer alone",
+    { ...ORDERS, producers: TOLD, notWaiting: [], turn: 1, becauseOf: { producer: "x", asked: 1 } },
+    "partner-feed waits to publish to public/default/orders. The topic takes 1,000/s; 1 producer asks for at least 3,251/s.",
+    "x sends less than 1/s",
+  ],
+])("%s has its own sentence", (_, why, sentence, until) => {
+  expect([sentenceOf(why), untilOf(why)]).toEqual([sentence, until]);
+});
+
+test("a producer that was only told waits until its pause ends", () => {
+  const { turn: _, ...known } = ORDERS;
+  expect(untilOf({ ...known, producers: TOLD })).toBe(
+    "the pause that was told ends, at most 619 ms",
+  );
+});
+
+test("a paused connection names the topic that caused it; without waits, nothing waits", () => {
+  const none = { at: "2026-11-17T14:32:08.000Z", waiting: [], paused: [] };
+  expect([...whyLines(none, undefined)]).toEqual(["Nothing waits."]);
+  expect([...whyLines(none, "orders")]).toEqual(["Nothing waits at orders."]);
+  const paused: WhyPaused[] = [
+    {
+      reason: "topic-rate",
+      address: "127.0.0.1:1",
+      becauseOfTopic: "persistent://a/b/c",
+      since: "2026-11-17T14:32:05.900Z",
+      forMs: 2_100,
+      held: { used: 15_000_000, max: 16_000_000, resume: 14_000_000 },
+      setting: { path: "gateway.limits.connection.heldBytes", place: "flow.yaml:9" },
+    },
+  ];
+  expect([...whyLines({ ...none, paused }, "orders")]).toEqual([
+    "No producer of orders waits for a limit.",
+    "  ▥ topic-rate   Connection 127.0.0.1:1 is not read because of a/b/c: all its topics wait. It holds",
+    "                 15 MB of the 16 MB that one connection may hold.",
+    expect.stringMatching(/^ {5}since {7}\d\d:\d\d:05, for 2\.1 s$/),
+    "     because of  a/b/c",
+    "     setting     gateway.limits.connection.heldBytes   flow.yaml:9",
+  ]);
+});
+
+const PAUSED = {
+  address: "127.0.0.1:7",
+  since: "2026-11-17T14:32:05.000Z",
+  forMs: 3_000,
+  setting: { path: "gateway.limits.memory" },
+} as const;
+
+test("connections at their bound of pending publishes, and at that of memory, say the numbers", () => {
+  const memory = { used: 97_500_000, max: 96_000_000, resume: 84_000_000 };
+  const paused: WhyPaused[] = [
+    { ...PAUSED, reason: "memory", memory },
+    {
+      ...PAUSED,
+      reason: "connection-pending",
+      pending: { used: 1_000, max: 1_000, resume: 500 },
+      setting: { path: "gateway.limits.connection.pendingMessages" },
+    },
+    { ...PAUSED, reason: "memory", memory, forMs: 4_000 },
+  ];
+  const answer = { at: "2026-11-17T14:32:08.000Z", waiting: [], paused };
+  const text = [...whyLines(answer, undefined)].join("\n").replaceAll(/\s+/g, " ");
+  expect(text).toMatch(
+    /memory 2 connections wait\. Held frames fill 98 MB of 96 MB; reading goes on at 84 MB\. since [\d:]+, for 4\.0 s setting gateway\.limits\.memory/,
+  );
+  expect(text).toMatch(
+    /connection-pending Connection 127\.0\.0\.1:7 waits\. 1,000 of its publishes are not stored yet and 1,000 are allowed; it goes on at 500\. since [\d:]+, for 3\.0 s setting gateway\.limits\.connection\.pendingMessages/,
+  );
+});
+
+test("a setting says its line in the flow file, or when it was set", () => {
+  const { setting } = ORDERS;
+  expect(lines({ ...ORDERS, setting: { ...setting, place: "flow.yaml:12" } }).join("\n")).toContain(
+    'gateway.limits.topics."public/default/orders" = 1,000/s   flow.yaml:12',
+  );
+  const live = { ...setting, source: "policy", setAt: "2026-11-17T14:00:00.000Z" } as const;
+  expect(lines({ ...ORDERS, setting: live }).join("\n")).toContain(
+    "= 1,000/s   set by REST or pulsar-admin at 2026-11-17T14:00:00.000Z",
+  );
+});
+
+test("a wait that is nearly over is not said to be 0", () => {
+  const { turn: _, becauseOf: __, ...known } = ORDERS;
+  const why: Why = { ...known, producers: ORDERS.producers.slice(0, 1), untilInMs: 0 };
+  expect(untilOf(why)).toBe("about 1 ms at the present rate");
+});

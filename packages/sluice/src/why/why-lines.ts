@@ -1,0 +1,147 @@
+import type { Why, WhyAnswer, WhyPaused, WhySetting } from "@sluice/gateway/admin";
+import {
+  bytesText,
+  countText,
+  durationText,
+  limitText,
+  perSecondText,
+  shortTopic,
+} from "@sluice/gateway/internal";
+import { pausedSentence, sentenceOf, untilOf } from "./sentences.ts";
+
+const WIDTH = 100;
+const LABEL = 12;
+const INDENT = 5;
+/** Topics of one row. */
+const TOPICS_MAX = 3;
+
+/** The answer of `/api/why` for people. */
+export function* whyLines(answer: WhyAnswer, topic: string | undefined): Generator<string> {
+  const { waiting, paused } = answer;
+  if (waiting.length === 0 && paused.length === 0) {
+    yield topic === undefined ? "Nothing waits." : `Nothing waits at ${topic}.`;
+    return;
+  }
+  if (topic !== undefined && waiting.length === 0)
+    yield `No producer of ${topic} waits for a limit.`;
+  for (const [index, why] of waiting.entries()) {
+    if (index > 0) yield "";
+    yield* reasonLines(why);
+  }
+  for (const [index, connections] of pausedRows(paused).entries()) {
+    if (index > 0 || waiting.length > 0) yield "";
+    yield* pausedLines(connections);
+  }
+}
+
+/** One row for each connection; one for all that wait for memory. */
+function pausedRows(paused: readonly WhyPaused[]): readonly (readonly WhyPaused[])[] {
+  const ofMemory = paused.filter(({ reason }) => reason === "memory");
+  const others = paused.filter(({ reason }) => reason !== "memory").map((one) => [one]);
+  return ofMemory.length === 0 ? others : [ofMemory, ...others];
+}
+
+function* pausedLines(connections: readonly WhyPaused[]): Generator<string> {
+  const oldest = connections.toSorted((a, b) => b.forMs - a.forMs)[0];
+  if (oldest === undefined) return;
+  const { reason, since, forMs, setting } = oldest;
+  yield* leadLines(reason, pausedSentence(connections));
+  yield* factLines("since", [`${clockTime(since)}, for ${durationText(forMs)}`]);
+  const topics = connections.flatMap(({ becauseOfTopic: topic }) =>
+    topic === undefined ? [] : [shortTopic(topic)],
+  );
+  yield* factLines("because of", [...new Set(topics)].slice(0, TOPICS_MAX));
+  yield* factLines("setting", [setting.path + placeText(setting)]);
+}
+
+function* leadLines(reason: string, sentence: string): Generator<string> {
+  const lead = `  ▥ ${reason.padEnd(LABEL)} `;
+  const lines = wrapped(sentence, WIDTH - lead.length);
+  for (const [index, line] of lines.entries())
+    yield index === 0 ? lead + line : " ".repeat(lead.length) + line;
+}
+
+function* reasonLines(why: Why): Generator<string> {
+  yield* leadLines(why.reason, sentenceOf(why));
+  yield* factLines("since", [`${clockTime(why.since)}, for ${durationText(why.forMs)}`]);
+  yield* factLines("until", [untilOf(why)]);
+  yield* factLines("because of", [why.becauseOf?.producer]);
+  yield* factLines("waiting", waitingRows(why));
+  yield* factLines("not waiting", quietRows(why));
+  yield* factLines("setting", [settingText(why)]);
+  yield* factLines("try", [tryText(why)]);
+}
+
+function* factLines(label: string, values: readonly (string | undefined)[]): Generator<string> {
+  const known = values.filter((value) => value !== undefined);
+  for (const [index, value] of known.entries())
+    yield " ".repeat(INDENT) + (index === 0 ? label : "").padEnd(LABEL) + value;
+}
+
+function waitingRows({ producers, others }: Why): readonly string[] {
+  const width = Math.max(0, ...producers.map(({ name }) => name.length));
+  const rows = producers.map(({ name, isAware, heldFrames, heldBytes, told }) => {
+    const facts = [
+      ...(heldFrames > 0 ? [`${countText(heldFrames)} frames held, ${bytesText(heldBytes)}`] : []),
+      ...(told === undefined
+        ? []
+        : [`told to wait ${durationText(told.pauseMs)}${receiptText(told)}`]),
+    ];
+    return `${name.padEnd(width)}  ${isAware ? "aware  " : "unaware"}  ${facts.join("; ")}`.trimEnd();
+  });
+  return others > 0 ? [...rows, `and ${countText(others)} others`] : rows;
+}
+
+function receiptText({ receiptAfterMs }: { readonly receiptAfterMs?: number | undefined }): string {
+  return receiptAfterMs === undefined ? "" : `, receipt after ${durationText(receiptAfterMs)}`;
+}
+
+function quietRows({ notWaiting = [], turn }: Why): readonly string[] {
+  const width = Math.max(0, ...notWaiting.map(({ name }) => name.length));
+  return notWaiting.map(({ name, asked }) => {
+    if (asked === undefined) return name;
+    const less = turn !== undefined && asked < turn ? ", less than a turn" : "";
+    return `${name.padEnd(width)}  publishes ${perSecondText(asked)}${less}`;
+  });
+}
+
+function settingText({ setting, limit }: Why): string {
+  return `${setting.path} = ${limitText(limit)}${placeText(setting)}`;
+}
+
+/** The line of the flow file, or when the setting was changed. */
+function placeText({ source, place, setAt }: WhySetting): string {
+  if (place !== undefined) return `   ${place}`;
+  if (source === undefined || source === "flow file") return "";
+  return `   set by REST or pulsar-admin${setAt === undefined ? "" : ` at ${setAt}`}`;
+}
+
+/** What is asked, rounded up to two digits. */
+function tryText({ setting, asked, limit }: Why): string | undefined {
+  if (asked === undefined || limit.messages === undefined || asked <= limit.messages)
+    return undefined;
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(asked)) - 1);
+  const { target } = setting;
+  const whose = "name" in target ? `${target.level} ${shortTopic(target.name)}` : target.level;
+  return `sluice limits set ${whose} messages=${Math.ceil(asked / step) * step}/s`;
+}
+
+/** Local time. */
+function clockTime(iso: string): string {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  });
+  return format.format(Date.parse(iso));
+}
+
+function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}

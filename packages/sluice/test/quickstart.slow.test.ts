@@ -1,0 +1,54 @@
+/** `npm start`, as a newcomer runs it: what it prints, what can be tried, and that Ctrl-C leaves nothing behind. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const bin = fileURLToPath(new URL("../bin/sluice.js", import.meta.url));
+
+test("npm start throttles, explains it, obeys a changed limit, and stops all that it started", async () => {
+  const child = spawn(process.execPath, ["scripts/start.mjs"], { cwd: root });
+  onTestFinished(() => void child.kill("SIGTERM"));
+  const lines: string[] = [];
+  const reader = createInterface(child.stdout);
+  const until = async (pattern: RegExp): Promise<string> => {
+    for (;;) {
+      const seen = lines.find((line) => pattern.test(line));
+      if (seen !== undefined) return seen;
+      await once(reader, "line");
+    }
+  };
+  reader.on("line", (line) => lines.push(line));
+
+  const gateway = (await until(/gateway +✓/))
+    .split(" ")
+    .find((word) => word.startsWith("pulsar://"));
+  const admin =
+    (await until(/admin +✓/)).split(" ").find((word) => word.startsWith("http://")) ?? "";
+  await until(/traffic +✓ 7 producers, 3 aware, 4 not/);
+  expect(await until(/throttled +orders topic-rate/)).toMatch(/^\d\d:\d\d:\d\d {2}▥/);
+
+  const why = sluice("why", "orders", "--admin", admin);
+  expect(why.stdout).toMatch(/▥ topic-rate .*bulk-import.* to publish to/);
+  expect(why.stdout).toMatch(
+    /setting +gateway\.limits\.topics\."public\/default\/orders" = 1,000\/s/,
+  );
+  const set = ["limits", "set", "topic", "public/default/orders", "messages=50000/s"];
+  expect(sluice(...set, "--admin", admin)).toMatchObject({ status: 0 });
+  expect(await until(/changed +topic orders/)).toContain("to 50,000/s");
+  await until(/flowing +orders topic-rate +nobody waits any more/);
+
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([0, null]);
+  const [, host = "", port = ""] = /\/\/(.+):(\d+)/.exec(gateway ?? "") ?? [];
+  const socket = connect(Number(port), host);
+  const [error] = (await once(socket, "error")) as [NodeJS.ErrnoException];
+  expect(error.code).toBe("ECONNREFUSED");
+});
+
+function sluice(...args: readonly string[]): { status: number | null; stdout: string } {
+  return spawnSync(process.execPath, [bin, ...args], { encoding: "utf8" });
+}

@@ -1,0 +1,83 @@
+// Events of a gateway, as `sluice run --json` writes them, in one line each for `npm start`.
+
+/** The line of an event; undefined for what is not worth one. */
+export function lineOfEvent(json) {
+  let event;
+  try {
+    event = JSON.parse(json);
+  } catch {
+    return json;
+  }
+  const { glyph, word, who, what } = parts(event);
+  return `${clock(event.time)}  ${glyph} ${word.padEnd(10)} ${who.padEnd(28)} ${what}`.trimEnd();
+}
+
+function parts(event) {
+  const topic = shortName(event.topic ?? "");
+  const label = `${topic} ${event.reason ?? ""}`;
+  switch (event.event) {
+    case "publish-throttled":
+      return { glyph: "▥", word: "throttled", who: label, what: throttled(event) };
+    case "publish-resumed":
+      return {
+        glyph: "≈",
+        word: "flowing",
+        who: label,
+        what: `nobody waits any more, after ${duration(event.afterMs)}`,
+      };
+    case "producer-told":
+      return { glyph: "▥", word: "told", who: event.producer, what: told(event) };
+    case "socket-paused":
+      return {
+        glyph: "▥",
+        word: "paused",
+        who: event.address,
+        what: `not read because of ${topic || event.reason}`,
+      };
+    case "socket-resumed":
+      return {
+        glyph: "≈",
+        word: "reading",
+        who: event.address,
+        what: `read again after ${duration(event.afterMs)}`,
+      };
+    case "limit-changed":
+      return {
+        glyph: "◆",
+        word: "changed",
+        who: shortName(event.target),
+        what: event.text.replace(/^.*was changed /, ""),
+      };
+    default:
+      return { glyph: "·", word: event.event ?? "", who: "", what: event.text ?? "" };
+  }
+}
+
+function throttled({ becauseOf, turn, heldFrames, producers }) {
+  const held = heldFrames > 0 ? "; frames held" : "";
+  if (becauseOf === undefined)
+    return `${producers} ${producers === 1 ? "producer waits" : "producers wait"}${held}`;
+  const { producer, asked } = becauseOf;
+  const much =
+    turn > 0 && asked > turn ? `${(asked / turn).toFixed(1)} × its even turn` : `${asked}/s`;
+  return `${producer} asks for ${much}${held}`;
+}
+
+function told({ pauseMs, receiptAfterMs }) {
+  const receipt =
+    receiptAfterMs === undefined ? "" : `; its receipt came after ${duration(receiptAfterMs)}`;
+  return `wait ${duration(pauseMs)}${receipt}`;
+}
+
+function shortName(name) {
+  return name.replace("persistent://", "").replace("public/default/", "").replace("public/", "");
+}
+
+function duration(ms) {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** Local time. */
+function clock(iso) {
+  return iso === undefined ? "        " : new Date(iso).toTimeString().slice(0, 8);
+}
