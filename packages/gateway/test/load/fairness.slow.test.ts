@@ -59,12 +59,12 @@ const ON_A_BIG_TOPIC: AttackRow[] = [
 async function startAttacked(setUps: readonly (readonly [string, number])[]) {
   // Enough for what attacks leave behind: this is about turns, and without memory entries are read one by one.
   const options = { broker: { limits: { topicsMax: 10_100 } }, memoryBytesMax: 2 ** 30 };
-  const ends: (() => void)[] = [];
-  const onEnd = (end: () => void): void => void ends.push(end);
+  const ends: (() => Promise<void>)[] = [];
+  const onEnd = (end: () => Promise<void>): void => void ends.push(end);
   const broker = await startBrokerProcess(options, onEnd);
   for (const [name, count] of setUps)
     (await attack(name, broker.port, count, "attacks.mjs", onEnd)).stop();
-  return { broker, end: () => ends.forEach((end) => end()) };
+  return { broker, end: () => Promise.all(ends.map((end) => end())) };
 }
 
 const TOPICS = ["topics", 10_000] as const;

@@ -71,7 +71,7 @@ export function startBarePairs(upstreamPort: number): Promise<BrokerProcess> {
   return startChild("bare-pairs.mjs", `${upstreamPort}`, onTestFinished);
 }
 
-type OnEnd = (end: () => void) => void;
+type OnEnd = (end: () => Promise<void>) => void;
 
 function startProcess(
   options: object,
@@ -102,11 +102,7 @@ async function startChild(
       child.send({ collect });
       return answer;
     },
-    kill: async () => {
-      const exited = once(child, "exit");
-      child.kill("SIGKILL");
-      await exited;
-    },
+    kill: () => ended(child),
     terminate: async () => {
       const exited = once(child, "exit");
       child.kill("SIGTERM");
@@ -148,8 +144,16 @@ function start(
   const path = fileURLToPath(new URL(program, import.meta.url));
   const own = before.length === 0 ? execArgv : [...before, process.execPath, ...execArgv];
   const child = fork(path, args, { execPath, execArgv: own });
-  onEnd(() => void child.kill());
+  onEnd(() => ended(child));
   return child;
+}
+
+/** SIGKILL ends a frozen process too. Waits for the exit: the folder of a process that still writes cannot be removed. */
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
 }
 
 async function nextMessage<T>(child: ChildProcess): Promise<T> {
