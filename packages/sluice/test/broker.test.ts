@@ -10,6 +10,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { connect } from "@sluice/pulsar";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { ended } from "./ended.ts";
 
 const bin = fileURLToPath(new URL("../bin/sluice.js", import.meta.url));
 let folder = "";
@@ -19,9 +20,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "sluice-cli-broker-"));
   writeFileSync(join(folder, "short.key"), "canary");
 });
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill("SIGKILL");
-});
+afterEach(() => Promise.all(children.splice(0).map(ended)));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Started {

@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { runCli } from "../src/cli/main.ts";
+import { ended } from "./ended.ts";
 
 const bin = fileURLToPath(new URL("../bin/sluice.js", import.meta.url));
 const TOKEN = "a-token-for-tests";
@@ -35,8 +36,8 @@ beforeAll(async () => {
   const [line] = (await once(createInterface(gateway.stdout ?? process.stdin), "line")) as [string];
   ({ admin } = JSON.parse(line) as { readonly admin: string });
 });
-afterAll(() => {
-  gateway.kill("SIGKILL");
+afterAll(async () => {
+  await ended(gateway);
   rmSync(folder, { recursive: true });
 });
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { startBroker } from "@sluice/gateway";
 import { connect } from "@sluice/pulsar";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { ended } from "./ended.ts";
 
 const bin = fileURLToPath(new URL("../bin/sluice.js", import.meta.url));
 let folder = "";
@@ -17,9 +18,7 @@ const children: ChildProcess[] = [];
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "sluice-run-"));
 });
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill("SIGKILL");
-});
+afterEach(() => Promise.all(children.splice(0).map(ended)));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const FLOW = `

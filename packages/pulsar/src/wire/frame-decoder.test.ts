@@ -118,3 +118,40 @@ test("a raised limit holds from the next frame on", () => {
   decoder.push(large);
   expect(decoder.next()).toEqual(large);
 });
+
+test("a large frame that comes in pieces has the same bytes, and the frame behind it too", () => {
+  const body = Buffer.from(Array.from({ length: 700_001 }, (_, index) => index % 251));
+  const frames = [frameOf(body), frameOf(Buffer.from("next"))];
+  const stream = Buffer.concat(frames);
+  for (const pieceBytes of [3, 4_000, 65_536, 500_000]) {
+    const decoder = new FrameDecoder();
+    const found: Buffer[] = [];
+    for (let at = 0; at < stream.length; at += pieceBytes) {
+      decoder.push(Buffer.from(stream.subarray(at, at + pieceBytes)));
+      found.push(...framesOf(decoder));
+    }
+    expect(found.map((frame, index) => frame.equals(frames[index] ?? EMPTY))).toEqual([true, true]);
+    expect(decoder.heldBytes).toBe(0);
+  }
+});
+
+const EMPTY = Buffer.alloc(0);
+
+test("the memory of large frames that were dropped is free at once, and the decoder can go on", () => {
+  const begun = frameOf(Buffer.alloc(5_000_000, 7)).subarray(0, -1);
+  const decoders = Array.from({ length: 16 }, () => new FrameDecoder());
+  for (const decoder of decoders)
+    for (let at = 0; at < begun.length; at += 65_536) {
+      decoder.push(begun.subarray(at, at + 65_536));
+      expect(decoder.next()).toBeUndefined();
+    }
+  const before = process.memoryUsage.rss();
+  for (const decoder of decoders) decoder.drop();
+  // 16 frames of 5 MB. Buffers would be there until a garbage collection.
+  expect(before - process.memoryUsage.rss()).toBeGreaterThan(60_000_000);
+  for (const decoder of decoders) {
+    expect([decoder.heldBytes, decoder.isWithinFrame]).toEqual([0, false]);
+    decoder.push(frameOf(Buffer.from("next")));
+    expect(framesOf(decoder)).toEqual([frameOf(Buffer.from("next"))]);
+  }
+});

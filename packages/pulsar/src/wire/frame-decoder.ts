@@ -1,5 +1,6 @@
 import { Fifo, requireWhole } from "@sluice/core/internal";
 import { FRAME_PADDING_BYTES, MESSAGE_BYTES_MAX } from "./frame.ts";
+import { PagedBytes } from "./paged-bytes.ts";
 import { ProtocolError } from "./protocol-error.ts";
 
 const LENGTH_BYTES = 4;
@@ -9,7 +10,7 @@ const ROOM_BYTES_MIN = 1_024;
 
 /**
  * Frames up to this size, such as batches, get four times the bytes that have come, so that most are
- * allocated and copied once. The memory of larger ones doubles as bytes come.
+ * allocated and copied once. The memory of larger ones doubles as bytes come, in pages.
  */
 const BATCH_BYTES_MAX = 262_144;
 
@@ -21,20 +22,22 @@ export interface FrameDecoderOptions {
 /**
  * Splits a byte stream into frames.
  *
- * A frame within one chunk is a view of that chunk. A frame over several chunks is copied once,
- * into memory that grows with the received bytes: a length field alone allocates nothing. Frames
- * are returned one at a time, so that the caller can stop between two of them.
+ * A frame within one chunk is a view of that chunk. A frame over several chunks is copied once, a large
+ * one twice, into memory that grows with the received bytes: a length field alone allocates nothing.
+ * Frames are returned one at a time, so that the caller can stop between two of them.
  */
 export class FrameDecoder {
   #frameBytesMax: number;
-  readonly #chunks = new Fifo<Buffer>();
+  #chunks = new Fifo<Buffer>();
   #chunk: Buffer = EMPTY;
   #offset = 0;
   #bufferedBytes = 0;
   /** Of the chunks that wait behind the current one. */
   #chunkBytes = 0;
   /** The frame that comes in pieces: bytes so far, and bytes in all. */
-  #piece: Buffer | undefined;
+  #piece: Uint8Array | undefined;
+  /** What `#piece` is a view of, if the frame is large. */
+  #pages: PagedBytes | undefined;
   #pieceBytes = 0;
   #pieceNeeds = LENGTH_BYTES;
 
@@ -88,6 +91,18 @@ export class FrameDecoder {
     }
   }
 
+  /** Forgets all bytes. The memory of a large frame is free at once. */
+  drop(): void {
+    this.#pages?.drop();
+    this.#pages = undefined;
+    this.#piece = undefined;
+    this.#chunks = new Fifo();
+    this.#chunkBytes = 0;
+    this.#chunk = EMPTY;
+    this.#offset = 0;
+    this.#bufferedBytes = 0;
+  }
+
   /** The next complete frame; undefined until more bytes come. */
   next(): Buffer | undefined {
     for (;;) {
@@ -130,7 +145,7 @@ export class FrameDecoder {
     return undefined;
   }
 
-  #joinedFrame(piece: Buffer): Buffer | undefined {
+  #joinedFrame(piece: Uint8Array): Buffer | undefined {
     const taken = Math.min(this.#pieceNeeds - this.#pieceBytes, this.#chunk.length - this.#offset);
     const room = this.#roomFor(piece, this.#pieceBytes + taken);
     this.#chunk.copy(room, this.#pieceBytes, this.#offset, this.#offset + taken);
@@ -138,17 +153,25 @@ export class FrameDecoder {
     this.#pieceBytes += taken;
     if (this.#pieceBytes < this.#pieceNeeds) return undefined;
     if (this.#pieceNeeds === LENGTH_BYTES) {
-      this.#pieceNeeds = this.#checkedBytes(room.readUInt32BE(0));
+      this.#pieceNeeds = this.#checkedBytes(lengthIn(room));
       return undefined;
     }
     this.#piece = undefined;
-    return room.subarray(0, this.#pieceBytes);
+    const pages = this.#pages;
+    if (pages === undefined) return Buffer.from(room.buffer, room.byteOffset, this.#pieceBytes);
+    this.#pages = undefined;
+    return pages.take();
   }
 
-  #roomFor(piece: Buffer, bytes: number): Buffer {
+  #roomFor(piece: Uint8Array, bytes: number): Uint8Array {
     if (bytes <= piece.length) return piece;
-    const larger = Buffer.allocUnsafe(Math.max(bytes, roomOf(piece.length, this.#pieceNeeds)));
-    piece.copy(larger, 0, 0, this.#pieceBytes);
+    const needs = this.#pieceNeeds;
+    const room = Math.max(bytes, roomOf(piece.length, needs));
+    const pages = this.#pages ?? (needs > BATCH_BYTES_MAX ? new PagedBytes(needs) : undefined);
+    pages?.grow(room);
+    const larger = pages?.bytes ?? Buffer.allocUnsafe(room);
+    if (larger !== piece) larger.set(piece.subarray(0, this.#pieceBytes));
+    this.#pages = pages;
     this.#piece = larger;
     return larger;
   }
@@ -167,6 +190,11 @@ export class FrameDecoder {
 /** Bytes to allocate for a frame of `needs` bytes of which `come` have come. */
 function roomOf(come: number, needs: number): number {
   return Math.min(needs, come * (needs > BATCH_BYTES_MAX ? 2 : 4));
+}
+
+/** The value of the length field. */
+function lengthIn({ buffer, byteOffset }: Uint8Array): number {
+  return new DataView(buffer, byteOffset).getUint32(0);
 }
 
 const EMPTY = Buffer.alloc(0);

@@ -125,6 +125,7 @@ export class FrameIntake {
   /** The connection ends. */
   forget(): void {
     this.#waiting = undefined;
+    this.#decoder.drop();
     this.#largeFrame?.leave();
     this.#largeFrame = undefined;
     this.#world.memory.release("partial-frame", this.#bytes);
