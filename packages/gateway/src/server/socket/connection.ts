@@ -44,6 +44,12 @@ const TCP_KEEP_ALIVE_MS = 15_000;
 /** What a connection takes of the budget: 9 KiB were measured for an idle one. */
 const CONNECTION_BYTES = 10_240;
 
+/**
+ * Bytes of commands up to which the work of a connection is brief: a few small SENDs or ACKs take 0.05 ms. One read
+ * brings up to 64 KiB, which take 0.5 ms.
+ */
+const BRIEF_BYTES = 4_096;
+
 /** A socket and its backend: bytes become frames, and what the backend sends becomes bytes. */
 export class Connection implements Wire, Worker, Sleeper, Holder {
   readonly backend: Backend;
@@ -89,6 +95,10 @@ export class Connection implements Wire, Worker, Sleeper, Holder {
 
   get isPaused(): boolean {
     return this.#isPaused;
+  }
+
+  get isBrief(): boolean {
+    return this.#intake.bufferedBytes <= BRIEF_BYTES;
   }
 
   get keptBytes(): number {

@@ -53,6 +53,11 @@ export class FrameIntake {
     return this.#waiting === undefined;
   }
 
+  /** Bytes that have come and were not handed over. */
+  get bufferedBytes(): number {
+    return this.#decoder.bufferedBytes;
+  }
+
   get isWithinFrame(): boolean {
     return this.#decoder.isWithinFrame;
   }

@@ -33,6 +33,7 @@ const STEPS_PER_LOOK = 32;
 
 /** Releases held SENDs at their time, in turns with the connections. */
 export class IngressTurns implements Worker, Sleeper {
+  readonly isBrief = false;
   readonly #ingress: Releasing;
   readonly #clock: Clock;
   readonly #alarms: Alarms;

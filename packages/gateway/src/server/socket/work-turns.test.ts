@@ -8,7 +8,8 @@ function world() {
   let nowMs = 0;
   const log: string[] = [];
   const turns = new WorkTurns({ now: () => nowMs }, nextTurn, { sliceMs: 2, turnMs: 6 });
-  const worker = (name: string, units: number): Worker => ({
+  const worker = (name: string, units: number, isBrief = false): Worker => ({
+    isBrief,
     work(isOver) {
       for (; units > 0; units--) {
         if (isOver()) return true;
@@ -48,4 +49,14 @@ test("what a turn of the event loop has no time for waits, before those that hav
   expect(log.join("")).toBe("aabbcc");
   for (let turn = 0; turn < 5; turn++) await nextTurn();
   expect(log.join("")).toBe("aabbccdabc");
+});
+
+test("brief workers go before those that wait, and one in nine turns is for the others", async () => {
+  const { turns, log, worker } = world();
+  for (const name of ["a", "b", "c"]) turns.run(worker(name, 3));
+  for (const name of ["d", "e"]) turns.run(worker(name, 1));
+  for (let count = 0; count < 12; count++) turns.run(worker("-", 1, true));
+  expect(log.join("")).toBe("aabbcc");
+  for (let turn = 0; turn < 8; turn++) await nextTurn();
+  expect(log.join("")).toBe("aabbcc--------d----eabc");
 });
