@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -6,6 +7,14 @@ const source = (path: string): string =>
   fileURLToPath(new URL(`packages/${path}`, import.meta.url));
 
 const SLOW = "**/*.slow.test.ts";
+
+/** Slow tests that judge by no real clock and no memory of a loaded process, so that they may share the machine. */
+const PATIENT = [
+  `packages/{core,lab}/${SLOW}`,
+  "packages/gateway/test/storage-crash.slow.test.ts",
+  "packages/gateway/test/load/kill.slow.test.ts",
+  "packages/sluice/test/{quickstart,tarballs}.slow.test.ts",
+];
 
 export default defineConfig({
   resolve: {
@@ -32,15 +41,17 @@ export default defineConfig({
             "test/**/*.test.ts",
           ],
           exclude: [SLOW],
+          // One core is left free by default; with two cores that is one worker, and half of the tests wait.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
           sequence: { groupOrder: 0 },
         },
       },
       {
-        // Long simulations, which have the clock to themselves and so may share the machine.
+        // Long simulations, whose time is virtual, and processes that are only waited for.
         extends: true,
         test: {
           name: "simulations",
-          include: [`packages/{core,lab}/${SLOW}`],
+          include: PATIENT,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
@@ -51,7 +62,7 @@ export default defineConfig({
         test: {
           name: "slow",
           include: [`packages/*/${SLOW}`],
-          exclude: [`packages/{core,lab}/${SLOW}`],
+          exclude: PATIENT,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },

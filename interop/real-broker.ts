@@ -97,7 +97,8 @@ export class RealBroker {
     // Neither the process nor its folder may outlive a run, even one that is broken off.
     atExit(() => {
       started.kill("SIGKILL");
-      rmSync(this.#folder, { recursive: true, force: true });
+      // The process may write until it is dead, and at an exit its end cannot be awaited.
+      rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
     });
     await log.close();
     await this.#untilReady(started);

@@ -1,5 +1,6 @@
 // Feeds the wire with what no peer should send, and says how it took it. It runs what is built.
-// usage: node fuzz.mjs [--frames N] [--seed N]; the frames come on top of all prefixes and flips
+// usage: node fuzz.mjs [--frames N] [--seed N] [--every N]; the frames come on top of all prefixes and flips, or of
+// every Nth flip
 import { parseArgs } from "node:util";
 import { SeededRandom } from "@sluice/core";
 import { systemClock } from "@sluice/core/system";
@@ -19,6 +20,7 @@ const { values } = parseArgs({
   options: {
     frames: { type: "string", default: "1000000" },
     seed: { type: "string", default: "1" },
+    every: { type: "string", default: "1" },
   },
 });
 const random = new SeededRandom(Number(values.seed));
@@ -38,12 +40,13 @@ function everyPrefix() {
     for (let length = 0; length < frame.length; length++) take(frame.subarray(0, length));
 }
 
-/** Each byte becomes each other byte, once. */
+/** Each byte becomes each other byte, once; with `every`, each Nth other byte, beginning elsewhere for each byte. */
 function everyFlip() {
+  const every = Number(values.every);
   for (const frame of valid) {
     for (let at = 0; at < frame.length; at++) {
       const bytes = Buffer.from(frame);
-      for (let change = 1; change < 256; change++) {
+      for (let change = 1 + (at % every); change < 256; change += every) {
         bytes[at] = frame[at] ^ change;
         take(bytes);
       }

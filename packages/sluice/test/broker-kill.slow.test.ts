@@ -1,4 +1,5 @@
 /** A broker that is killed under load and started again, by its command line, with a real client. */
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -14,6 +15,8 @@ import { startBrokerProcess } from "./broker-process.ts";
 const KILLS = 6;
 const LOAD_MS = 300;
 const START_MAX_MS = 2_000;
+/** Starting Node with an empty program on a quiet machine. Where that takes longer, so may the broker. */
+const EMPTY_START_MS = 60;
 const TOPIC = "public/default/orders";
 
 test("what was acknowledged is there after six kills, in order, and each start is quick", async () => {
@@ -23,6 +26,7 @@ test("what was acknowledged is there after six kills, in order, and each start i
   const acknowledged: number[] = [];
   let sent = 0;
   const startsMs: number[] = [];
+  const emptyStartsMs: number[] = [];
   let broker = await startBrokerProcess(args);
   onTestFinished(() => broker.kill());
   await using client = await connect(broker.url);
@@ -44,14 +48,16 @@ test("what was acknowledged is there after six kills, in order, and each start i
     await systemTimer.sleep(LOAD_MS);
     await load.storedMoreThan(() => acknowledged.length > before);
     await broker.kill();
+    emptyStartsMs.push(await emptyStartMs());
     const startedAtMs = systemTimer.now();
     broker = await startBrokerProcess(args);
     startsMs.push(systemTimer.now() - startedAtMs);
   }
   await load.stop();
   expect(acknowledged.length).toBe(sent);
-  // One that a busy machine delayed tells nothing of the broker.
-  expect(startsMs.toSorted((a, b) => a - b)[KILLS / 2]).toBeLessThan(START_MAX_MS);
+  // 0.25 to 0.3 s on a quiet machine. A start that a busy machine delayed tells nothing of the broker.
+  const slowness = Math.max(1, medianOf(emptyStartsMs) / EMPTY_START_MS);
+  expect(medianOf(startsMs)).toBeLessThan(START_MAX_MS * slowness);
 
   const consumer = await client.subscribe({ topic: TOPIC, subscription: "all" });
   const found = new Set<number>();
@@ -110,6 +116,16 @@ class Load {
       await Promise.all(group);
     }
   }
+}
+
+async function emptyStartMs(): Promise<number> {
+  const startedAtMs = systemTimer.now();
+  await once(spawn(process.execPath, ["--eval", "0"]), "exit");
+  return systemTimer.now() - startedAtMs;
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 async function freePort(): Promise<number> {

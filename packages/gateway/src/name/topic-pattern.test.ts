@@ -34,8 +34,11 @@ test("a partition has the rights of its topic", () => {
 
 test("many stars and a name that nearly matches take no time", () => {
   const pattern = new TopicPattern(undefined, ["a", "b", "*-*-*-*-*x"]);
-  const startedAtMs = systemTimer.now();
-  expect(pattern.matches(`persistent://a/b/${"-".repeat(4_000)}`)).toBe(false);
-  // A regular expression had not answered after a minute.
-  expect(systemTimer.now() - startedAtMs).toBeLessThan(100);
+  const tookMs = Array.from({ length: 5 }, () => {
+    const startedAtMs = systemTimer.now();
+    expect(pattern.matches(`persistent://a/b/${"-".repeat(4_000)}`)).toBe(false);
+    return systemTimer.now() - startedAtMs;
+  });
+  // A regular expression had not answered after a minute. A busy machine may delay some calls, not all.
+  expect(Math.min(...tookMs)).toBeLessThan(100);
 });

@@ -57,6 +57,8 @@ async function victimOf(client: RawClient): Promise<Victim> {
 
 test.each(Object.keys(SERVERS))(
   "%s: 64 MiB in flight on a limited topic do not delay another topic of the connection",
+  // 5 to 11 ms were measured; a machine that is busy with others may stand still for longer.
+  { retry: 2 },
   async (kind) => {
     const server = (await SERVERS[kind]?.()) as BrokerProcess;
     const client = await RawClient.connected(server.port);

@@ -33,7 +33,10 @@ function acknowledgedOf(loads: readonly KilledLoad[], topic: string): number {
     .reduce((sum, { acknowledged: { size } }) => sum + size, 0);
 }
 
-test("a gateway that was frozen for three seconds under load goes on at its limits, without a burst, and loses nothing", async () => {
+// A busy machine delays receipts into the measured seconds, or out of them: it has three tries.
+test("a gateway that was frozen for three seconds under load goes on at its limits, without a burst, and loses nothing", {
+  retry: 2,
+}, async () => {
   const { loads, front, verify } = await startLoadScene("gateway");
   const acknowledged = (): number => acknowledgedOf(loads, "public/default/single");
   // The burst of the full bucket is over.
