@@ -28,6 +28,7 @@ export default defineConfig({
     isolate: false,
     // Some tests start processes, and a busy machine starts them slowly.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     setupFiles: ["./test/seed.ts"],
     reporters: ["default", "./test/closing-line.ts"],
     projects: [
@@ -53,6 +54,7 @@ export default defineConfig({
           name: "simulations",
           include: PATIENT,
           maxWorkers: 2,
+          testTimeout: 240_000,
           sequence: { groupOrder: 1 },
         },
       },
@@ -64,6 +66,9 @@ export default defineConfig({
           include: [`packages/*/${SLOW}`],
           exclude: PATIENT,
           maxWorkers: 1,
+          // Ten times what a quiet machine takes for most: with a load of 6 for each core, tests took up to eight times.
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
           sequence: { groupOrder: 2 },
         },
       },

@@ -446,7 +446,7 @@ describe("a permit", () => {
   });
 
   test("of a body that nobody reads ends with the deadline", async () => {
-    const { peer, fetch, gate } = await setUp(streaming().answer, { call: { deadlineMs: 40 } });
+    const { peer, fetch, gate } = await setUp(streaming().answer, { call: { deadlineMs: 400 } });
     await fetch(peer.url);
     expect(gate().inFlight).toBe(1);
     await until(() => gate().inFlight === 0);
@@ -507,7 +507,7 @@ describe("a peer that is at fault", () => {
   });
 
   test("and hangs in its body keeps no reader past the deadline", async () => {
-    const { peer, fetch, gate } = await setUp(streaming().answer, { call: { deadlineMs: 40 } });
+    const { peer, fetch, gate } = await setUp(streaming().answer, { call: { deadlineMs: 400 } });
     const response = await fetch(peer.url);
     await expect(response.text()).rejects.toThrow();
     await until(() => gate().inFlight === 0);

@@ -199,7 +199,7 @@ describe("request", () => {
   test("obeys a pause that the peer asks for", async () => {
     const { peer, dispatcher, gate } = await setUp(
       (_request, response) => response.writeHead(503, { "retry-after": "2" }).end(),
-      { call: { deadlineMs: 100 } },
+      { call: { deadlineMs: 1_000 } },
     );
     expect((await request(peer.url, { dispatcher })).statusCode).toBe(503);
     expect(gate().pausedForMs).toBeGreaterThan(1500);

@@ -28,7 +28,7 @@ async function run(file: string): Promise<string> {
 test.skipIf(redisPath === undefined)(
   `two gateways of one store let the rate of a shared group through together${NEEDS_REDIS}`,
   // A busy machine delays syncs and receipts: it has three tries.
-  { retry: 2, timeout: 120_000 },
+  { retry: 2 },
   async () => {
     const redis = await RedisServer.start();
     onTestFinished(() => redis.stop());

@@ -7,8 +7,8 @@ import type { BrokerProcess } from "./processes.ts";
 
 const MIB = 1024 * 1024;
 
-// Two of the tests store 410,000 messages first: 10 s, and a minute where other work keeps all cores busy.
-vi.setConfig({ testTimeout: 180_000 });
+// Two of the tests store 410,000 messages first: 10 s, and two minutes with a load of 6 for each core.
+vi.setConfig({ testTimeout: 400_000 });
 
 /** Pages that a collection has emptied are given back by one of the next ones: the least of five is what is kept. */
 const COLLECTIONS = 5;

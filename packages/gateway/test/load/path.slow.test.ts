@@ -69,13 +69,17 @@ async function startScene(): Promise<Scene> {
 // A busy machine that stands still for two PINGs, 1 s, looks like a silent peer: each test has three tries.
 const TRIES = { retry: 2 };
 
-test("on paths that delay and cut what they forward, order holds, nothing is lost, and no connection is given up", TRIES, async () => {
-  const { front, loads, verify } = await startScene();
-  for (let rounds = 0; rounds < 3; rounds++)
-    await Promise.all(loads.map((load) => load.acknowledgedMore()));
-  await verify();
-  expect(front.events.filter(({ kind }) => kind === "client-closed")).toEqual([]);
-});
+test(
+  "on paths that delay and cut what they forward, order holds, nothing is lost, and no connection is given up",
+  TRIES,
+  async () => {
+    const { front, loads, verify } = await startScene();
+    for (let rounds = 0; rounds < 3; rounds++)
+      await Promise.all(loads.map((load) => load.acknowledgedMore()));
+    await verify();
+    expect(front.events.filter(({ kind }) => kind === "client-closed")).toEqual([]);
+  },
+);
 
 test.each(["toClient", "toBroker"] as const)(
   "the path %s swallows everything: the silent peer is noticed after two PINGs, and clients go on once it heals",
