@@ -1,6 +1,6 @@
 /** Commands that no honest client sends, on real sockets. An honest client is served all the while. */
 import { connect as connectTcp } from "node:net";
-import { nextTurn, systemTimer } from "@sluice/core/system";
+import { nextTurn } from "@sluice/core/system";
 import { encodeEntry, SERVER_ERROR } from "@sluice/pulsar/wire";
 import type { CommandBodies } from "@sluice/pulsar/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
