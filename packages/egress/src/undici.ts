@@ -9,7 +9,7 @@ import { ThrottledHandler } from "./http/throttled-handler.ts";
 
 type DispatchOptions = Dispatcher.DispatchOptions;
 
-/** How requests are told apart. */
+/** The key of a request, and how many keys are kept. */
 export interface DispatchKeys extends GateKeeping {
   /** The key of a request: its origin unless given. Requests of one key share a gate. */
   readonly of?: (options: DispatchOptions) => string;
@@ -28,7 +28,7 @@ export interface ThrottleOptions extends Omit<GateOptions, "retry"> {
 /** An interceptor, and the gates behind it. */
 export interface ThrottleInterceptor {
   (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch;
-  /** One per key. Closing them refuses what waits and what comes. */
+  /** One per key. Closing them refuses the requests that wait and that come. */
   readonly gates: GateMap;
 }
 
@@ -38,7 +38,7 @@ export interface ThrottleInterceptor {
  * until its fields are there is the peer's time of service.
  *
  * A request that is refused, or whose deadline passes, fails through its handler like any other. While
- * a request waits, `dispatch` says that more is welcome: the bound is that of the gate's line.
+ * a request waits, `dispatch` answers true, for more requests: the bound is `maxWaiting` of the gate.
  */
 export function throttle(options: ThrottleOptions = {}): ThrottleInterceptor {
   const { keys = {}, call = NO_OPTIONS, ...gate } = options;

@@ -1,4 +1,5 @@
 import { nextTurn, systemTimer } from "@sluice/core/system";
+import { VirtualTimer } from "@sluice/core/testing";
 import { Request as UndiciRequest, fetch as undiciFetch } from "undici";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { DeadlineError, throttledFetch, ThrottledError } from "@sluice/egress";
@@ -744,4 +745,48 @@ describe("retries", () => {
       "ended",
     ]);
   });
+});
+
+describe("concurrency", () => {
+  test("is adaptive unless it is set: each origin begins with one request and finds its limit", async () => {
+    const { peer, fetch, gate, events } = await setUp(hello);
+    expect(gate().limit).toBe(1);
+    const read = async (): Promise<string> => (await fetch(peer.url)).text();
+    await Promise.all(Array.from({ length: 50 }, read));
+    expect(gate().limit).toBeGreaterThan(1);
+    expect(events.some((event) => event.type === "held" && event.reason === "concurrency")).toBe(
+      true,
+    );
+  });
+
+  test.each([
+    [{ concurrency: "none" }, undefined],
+    [{ concurrency: 7 }, 7],
+    [{ concurrency: { initialLimit: 3 } }, 3],
+    [{ concurrency: undefined }, 1],
+  ] as const)("with %j the limit is %s", async (options, limit) => {
+    const { gate } = await setUp(hello, options as ThrottledFetchOptions);
+    expect(gate().limit).toBe(limit);
+  });
+
+  test.each([
+    ["an adaptive concurrency", {}, 1000],
+    ["a fixed concurrency", { concurrency: 1 }, 10_000],
+  ] as const)(
+    "with %s a body that is never read holds up other requests only for its timeout",
+    async (_what, options, bodyTimeoutMs) => {
+      const timer = new VirtualTimer();
+      const send = () => Promise.resolve(new Response("hello"));
+      const fetch = throttledFetch({ ...options, fetch: send, runtime: { timer } });
+      await fetch("http://peer.test/");
+      let isAnswered = false;
+      const second = fetch("http://peer.test/").then(() => (isAnswered = true));
+      await timer.advance(bodyTimeoutMs - 1);
+      expect(isAnswered).toBe(false);
+      await timer.advance(2);
+      await second;
+      expect(isAnswered).toBe(true);
+      fetch.gates.close();
+    },
+  );
 });

@@ -10,7 +10,7 @@ interface HeldBy {
   readonly rate?: string | undefined;
 }
 
-/** What is told of a gate with every event. */
+/** The state of a gate that its events carry. */
 export interface GateState {
   readonly name: string;
   readonly limit: number | undefined;
@@ -63,8 +63,9 @@ export class GateEvents {
   }
 
   held({ reason, rate }: HeldBy, atMs: number): void {
-    const { name: gate, waiting } = this.#gate;
-    this.#tell({ type: "held", gate, atMs, reason, rate, waiting, isShadow: this.#isShadow });
+    const { name: gate, waiting, limit } = this.#gate;
+    const isShadow = this.#isShadow;
+    this.#tell({ type: "held", gate, atMs, reason, rate, waiting, limit, isShadow });
   }
 
   left(leftBecause: LeftBecause): void {
@@ -73,9 +74,9 @@ export class GateEvents {
 
   refused({ reason, rate, retryAfterMs, refusedAt = "door" }: Refusal): void {
     const atMs = this.#clock.now();
-    const isShadow = this.#isShadow;
-    const gate = this.#gate.name;
-    this.#tell({ type: "refused", gate, atMs, reason, rate, refusedAt, retryAfterMs, isShadow });
+    const { name: gate, waiting, limit } = this.#gate;
+    const state = { waiting, limit, isShadow: this.#isShadow };
+    this.#tell({ type: "refused", gate, atMs, reason, rate, refusedAt, retryAfterMs, ...state });
   }
 
   /** What became of an attempt is known; its permit stays out. */

@@ -48,7 +48,7 @@ export interface AdaptiveOptions {
 /** Calls in flight at once: found by itself, a number, or not limited. */
 export type ConcurrencySetting = "adaptive" | "none" | number | AdaptiveOptions;
 
-/** What may be put in place of real time and chance. */
+/** Time and randomness, for tests. */
 export interface GateRuntime {
   readonly timer?: Timer;
   readonly random?: Random;
@@ -130,7 +130,7 @@ const BUSY_KEYS: ReadonlySet<string> = new Set(["rule", "recover"] satisfies (ke
 
 const MAX_WAITING = 10_000_000;
 
-/** The default of `maxPauseMs`: a longer pause is told to the caller rather than waited for. */
+/** The default of `maxPauseMs`: during a longer pause the caller gets an error rather than a wait. */
 const MAX_PAUSE_MS = 300_000;
 
 /** More than can ever be in flight. */
@@ -224,7 +224,8 @@ function retryOf(retry: GateOptions["retry"]): RetryOptions | undefined {
   return retry;
 }
 
-function isAdaptive(concurrency: ConcurrencySetting): boolean {
+/** Whether the limit is found by an algorithm. */
+export function isAdaptive(concurrency: ConcurrencySetting): boolean {
   return concurrency === "adaptive" || typeof concurrency === "object";
 }
 

@@ -13,7 +13,7 @@ export interface Answer {
   readonly body?: string;
 }
 
-/** What a limiter is told of a request. */
+/** Rules for requests: their key, their cost, exemptions, and the answer to a refused one. */
 export interface RequestRules<R> {
   /**
    * The key whose quota a request uses, such as a user that has been verified. Default, and for requests
@@ -82,7 +82,7 @@ export function createJudge<R>(
     judge: (request, client) => {
       if (exempt?.(request) === true) return undefined;
       const own = key?.(request);
-      // Told apart, so that no key can be chosen that is somebody's address.
+      // Prefixed, so that a chosen key never equals the address of another client.
       const quotaKey = own === undefined ? keyOfAddress(addressOf(request)) : `key ${own}`;
       return limiter.admit(quotaKey, cost?.(request), client);
     },

@@ -53,7 +53,7 @@ interface StoreBack extends Happening {
 
 export type InboundEvent = RequestAdmitted | RequestRefused | StoreCalled | StoreLost | StoreBack;
 
-/** Is told of every decision, in the step in which it is made: it should be quick. */
+/** Gets every event in the step in which it happens: it should be quick. */
 export type InboundObserver = (event: InboundEvent) => void;
 
 /** Tells all observers. An observer that throws or rejects changes nothing for the request. */
@@ -64,7 +64,7 @@ export function tellObservers(observers: readonly InboundObserver[], event: Inbo
       // An observer may be an async function, whatever its type says.
       if (told instanceof Promise) told.catch(() => undefined);
     } catch {
-      // The next observer and the request are not to suffer for it.
+      // The next observer and the request go on.
     }
   }
 }
