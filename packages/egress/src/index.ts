@@ -41,7 +41,11 @@ export type {
 } from "./gate/event/event.ts";
 
 export { warnWhenLimited } from "./gate/event/limited-warning.ts";
-export type { LimitedWarning, Warn, WarningOptions } from "./gate/event/limited-warning.ts";
+export type {
+  LimitedWarning,
+  LimitedWarningOptions,
+  WarnFunction,
+} from "./gate/event/limited-warning.ts";
 
 // `fetch` through gates.
 export { throttledFetch } from "./http/fetch.ts";

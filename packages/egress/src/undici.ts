@@ -1,10 +1,13 @@
 /** The gate as an interceptor for undici 7: for its clients, pools and agents, and for `fetch`. */
+import { requireKnownKeys } from "@sluice/core/internal";
 import type { Dispatcher } from "undici";
 import { NO_OPTIONS } from "./gate/options/call-options.ts";
 import type { CallOptions } from "./gate/options/call-options.ts";
 import { GateMap } from "./gate/gates.ts";
 import type { GateKeeping } from "./gate/gates.ts";
+import { GATE_KEYS } from "./gate/options/gate-options.ts";
 import type { GateOptions } from "./gate/options/gate-options.ts";
+import { requireFunction, requireSettings } from "./check-options.ts";
 import { ThrottledHandler } from "./http/throttled-handler.ts";
 
 type DispatchOptions = Dispatcher.DispatchOptions;
@@ -32,6 +35,11 @@ export interface ThrottleInterceptor {
   readonly gates: GateMap;
 }
 
+/** A retry is undici's own interceptor: the option would do nothing here. */
+const KEYS: ReadonlySet<string> = new Set(
+  ["keys", "call", ...GATE_KEYS].filter((key) => key !== "retry"),
+);
+
 /**
  * `new Agent().compose(throttle({ concurrency: "adaptive" }))`: requests wait for a permit of their
  * origin's gate before they are dispatched, and keep it until their answer is complete. The time
@@ -41,7 +49,11 @@ export interface ThrottleInterceptor {
  * a request waits, `dispatch` answers true, for more requests: the bound is `maxWaiting` of the gate.
  */
 export function throttle(options: ThrottleOptions = {}): ThrottleInterceptor {
+  requireSettings("the options of throttle", options, 'rate: "10/s"');
+  requireKnownKeys("throttle", options, KEYS);
   const { keys = {}, call = NO_OPTIONS, ...gate } = options;
+  requireSettings("keys", keys, "of: ({ path }) => path");
+  requireFunction("keys.of", keys.of);
   const { of: keyOf = originOf, ...keeping } = keys;
   const gates = new GateMap({ ...keeping, gate });
   const intercept =

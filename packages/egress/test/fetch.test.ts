@@ -747,13 +747,15 @@ describe("retries", () => {
   });
 });
 
+const answerHello = (): Promise<Response> => Promise.resolve(new Response("hello"));
+
 describe("concurrency", () => {
-  test("is adaptive unless it is set: each origin begins with one request and finds its limit", async () => {
+  test("is adaptive unless it is set: each origin begins with ten requests and finds its limit", async () => {
     const { peer, fetch, gate, events } = await setUp(hello);
-    expect(gate().limit).toBe(1);
+    expect(gate().limit).toBe(10);
     const read = async (): Promise<string> => (await fetch(peer.url)).text();
     await Promise.all(Array.from({ length: 50 }, read));
-    expect(gate().limit).toBeGreaterThan(1);
+    expect(gate().limit).not.toBe(10);
     expect(events.some((event) => event.type === "held" && event.reason === "concurrency")).toBe(
       true,
     );
@@ -762,22 +764,22 @@ describe("concurrency", () => {
   test.each([
     [{ concurrency: "none" }, undefined],
     [{ concurrency: 7 }, 7],
+    [{ concurrency: "adaptive" }, 1],
     [{ concurrency: { initialLimit: 3 } }, 3],
-    [{ concurrency: undefined }, 1],
+    [{ concurrency: undefined }, 10],
   ] as const)("with %j the limit is %s", async (options, limit) => {
     const { gate } = await setUp(hello, options as ThrottledFetchOptions);
     expect(gate().limit).toBe(limit);
   });
 
   test.each([
-    ["an adaptive concurrency", {}, 1000],
+    ["an adaptive concurrency", { concurrency: "adaptive" }, 1000],
     ["a fixed concurrency", { concurrency: 1 }, 10_000],
   ] as const)(
     "with %s a body that is never read holds up other requests only for its timeout",
     async (_what, options, bodyTimeoutMs) => {
       const timer = new VirtualTimer();
-      const send = () => Promise.resolve(new Response("hello"));
-      const fetch = throttledFetch({ ...options, fetch: send, runtime: { timer } });
+      const fetch = throttledFetch({ ...options, fetch: answerHello, runtime: { timer } });
       await fetch("http://peer.test/");
       let isAnswered = false;
       const second = fetch("http://peer.test/").then(() => (isAnswered = true));

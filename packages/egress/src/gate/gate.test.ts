@@ -937,9 +937,9 @@ describe("what a program without types may pass", () => {
     const gate = createGate({ concurrency: 1 });
     const { permit } = gate.tryAcquire();
     // @ts-expect-error: the outcome is missing.
-    expect(() => permit?.end()).toThrow(/the outcome "ok", "busy"/);
+    expect(() => permit?.end()).toThrow(/ended with undefined; use "ok", "busy"/);
     // @ts-expect-error: there is no such outcome.
-    expect(() => permit?.end("success")).toThrow(/gave "success"/);
+    expect(() => permit?.end("success")).toThrow(/ended with "success"/);
     permit?.end("ok");
     expect(gate.inFlight).toBe(0);
   });

@@ -1,6 +1,7 @@
 import type { Clock } from "@sluice/core";
 import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { systemTimer } from "@sluice/core/system";
+import { requireSettings } from "../check-options.ts";
 import { Gate } from "./gate.ts";
 import type { GateOptions } from "./options/gate-options.ts";
 
@@ -61,7 +62,8 @@ export class GateMap {
   #isClosed = false;
 
   constructor(options: GatesOptions = {}) {
-    requireKnownKeys("keys", options, KEYS);
+    requireSettings("the options of gates", options, 'gate: { rate: "100/s" }');
+    requireKnownKeys("gates", options, KEYS);
     const { gate = {}, maxKeys = 1000, idleMs = 300_000 } = options;
     requireWhole("maxKeys", maxKeys, 1, MAX_KEYS);
     requireDuration("idleMs", idleMs);

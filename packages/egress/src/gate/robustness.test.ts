@@ -177,7 +177,7 @@ test.each<[unknown, RegExp]>([
   [{ rate: 100 }, /rate is 100; write it as "100\/s"/],
   [{ rate: "1/s", rates: { a: "1/s" } }, /both set/],
   [{ rates: { tokens: 5 } }, /rates\.tokens is 5/],
-  [{ rates: "5/s" }, /rates are 5\/s/],
+  [{ rates: "5/s" }, /rates are "5\/s"/],
   [{ retry: true }, /retry is true; use a number of attempts/],
   [{ retry: 0 }, /retry\.attempts is 0/],
   [{ observers: 5 }, /observers is 5/],

@@ -1,5 +1,6 @@
 import type { BusyThrottle, Clock, LimitDecision, Permit, Reason } from "@sluice/core";
 import type { Verdict } from "../../outcome/verdict.ts";
+import { tellObservers } from "../../observers.ts";
 import type { DeniedBy, GateEvent, GateObserver } from "./event.ts";
 import type { WaitHandler } from "../permit/wait-handler.ts";
 import type { LeftBecause, Refusal } from "../error/refusal.ts";
@@ -138,19 +139,6 @@ export class GateEvents {
   }
 
   #tell(event: GateEvent): void {
-    tellAll(this.#observers, event);
-  }
-}
-
-/** Tells all observers; what an observer throws is lost, since the gate must go on. */
-function tellAll(observers: readonly GateObserver[], event: GateEvent): void {
-  for (const observer of observers) {
-    try {
-      const told: unknown = observer(event);
-      // An observer may be an async function, whatever its type says.
-      if (told instanceof Promise) told.catch(() => undefined);
-    } catch {
-      // The next observer and the call go on.
-    }
+    tellObservers(this.#observers, event);
   }
 }

@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { createGate } from "../gate.ts";
 import type { GateOptions } from "../options/gate-options.ts";
 import { warnWhenLimited } from "./limited-warning.ts";
-import type { LimitedWarning, WarningOptions } from "./limited-warning.ts";
+import type { LimitedWarning, LimitedWarningOptions } from "./limited-warning.ts";
 
-function setUp(options: WarningOptions = {}) {
+function setUp(options: LimitedWarningOptions = {}) {
   const timer = new VirtualTimer();
   const messages: string[] = [];
   const warnings: LimitedWarning[] = [];

@@ -1,6 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import type { Reason } from "@sluice/core";
 import { requireDuration, requireKnownKeys } from "@sluice/core/internal";
+import { requireSettings, shown } from "../../check-options.ts";
 import type { GateEvent, GateObserver, Held, Refused } from "./event.ts";
 
 /** Why a call was limited, and how many warnings of its gate were suppressed before this one. */
@@ -25,14 +26,14 @@ export interface LimitedWarning {
 }
 
 /** Receives a warning: `console.warn`, or a method of a logger. */
-export type Warn = (message: string, warning: LimitedWarning) => void;
+export type WarnFunction = (message: string, warning: LimitedWarning) => void;
 
-export interface WarningOptions {
+export interface LimitedWarningOptions {
   /** The least time between two warnings of one gate, in ms. Default: 5000, as RFC 1858 has it. */
   readonly everyMs?: number;
 }
 
-const KEYS: ReadonlySet<string> = new Set(["everyMs"] satisfies (keyof WarningOptions)[]);
+const KEYS: ReadonlySet<string> = new Set(["everyMs"] satisfies (keyof LimitedWarningOptions)[]);
 
 /** `rate_limit_secs = 5` of Vector's RFC 1858. Raised, a change of the reason shows later in the log. */
 const EVERY_MS = 5000;
@@ -55,11 +56,15 @@ interface LastWarning {
  * @example
  * const gate = createGate({ rate: "10/s", observers: warnWhenLimited(console.warn) });
  */
-export function warnWhenLimited(warn: Warn, options: WarningOptions = {}): GateObserver {
+export function warnWhenLimited(
+  warn: WarnFunction,
+  options: LimitedWarningOptions = {},
+): GateObserver {
   if (typeof warn !== "function")
     throw new ConfigError(
-      `warnWhenLimited was given ${String(warn)}; give it a function, such as console.warn`,
+      `warnWhenLimited was given ${shown(warn)}; give it a function, such as console.warn`,
     );
+  requireSettings("the options of warnWhenLimited", options, "everyMs: 5000");
   requireKnownKeys("warnWhenLimited", options, KEYS);
   const { everyMs = EVERY_MS } = options;
   requireDuration("everyMs", everyMs);
