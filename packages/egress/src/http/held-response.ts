@@ -74,9 +74,8 @@ function watchResponses(base: object): object {
     const read = (base as Partial<Record<string, () => Promise<unknown>>>)[name];
     if (read === undefined) continue;
     watcher[name] = method(function (this: Response) {
-      // A second reader gets its error from the original method, and the first reader goes on. `bodyUsed` would tell
-      // of readers that have left as well, and takes longer than all the rest of this method.
-      if (bodyOf(this)?.locked === true) return read.call(this);
+      // A second reader gets its error from the original method, and the first reader goes on.
+      if (this.bodyUsed || bodyOf(this)?.locked === true) return read.call(this);
       const hold = holdOf(this);
       hold?.read();
       return endWith(hold, read.call(this));
