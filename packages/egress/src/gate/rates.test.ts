@@ -286,3 +286,28 @@ describe("a pause that lasts longer than maxPauseMs", () => {
     await expect(gate.run(() => 1)).rejects.toMatchObject({ refusedAt: "max-pause" });
   });
 });
+
+test("calls that were served, refused or given up are no longer before a newcomer", async () => {
+  const timer = new VirtualTimer();
+  const gate = createGate({ rate: "10/s", runtime: { timer } });
+  const giveUp = new AbortController();
+  const calls = [
+    ...Array.from({ length: 20 }, () => gate.run(() => 1)),
+    ...Array.from({ length: 20 }, () => gate.run(() => 1, { signal: giveUp.signal })),
+    ...Array.from({ length: 20 }, () => gate.run(() => 1, { deadlineMs: 6500 })),
+  ];
+  const settled = Promise.allSettled(calls);
+  await timer.advance(1000);
+  giveUp.abort();
+  await timer.advance(7000);
+  await settled;
+  expect(gate.waiting).toBe(0);
+  gate.tryAcquire();
+  void gate.run(() => 1);
+  const { refused, retryAfterMs = 0 } = gate.tryAcquire();
+  expect(refused).toBe("rate");
+  // The rest of one token, and one more.
+  expect(retryAfterMs).toBeGreaterThan(100);
+  expect(retryAfterMs).toBeLessThanOrEqual(200);
+  await timer.advance(1000);
+});

@@ -6,6 +6,9 @@ import type { GateOptions } from "../options/gate-options.ts";
 import { warnWhenLimited } from "./limited-warning.ts";
 import type { LimitedWarning, LimitedWarningOptions } from "./limited-warning.ts";
 
+/** Refused at once: the gate is paused. */
+const askOnce = { wait: false };
+
 function setUp(options: LimitedWarningOptions = {}) {
   const timer = new VirtualTimer();
   const messages: string[] = [];
@@ -15,11 +18,13 @@ function setUp(options: LimitedWarningOptions = {}) {
     warnings.push(warning);
   }, options);
   const gateOf = (gate: GateOptions) => createGate({ ...gate, observers, runtime: { timer } });
-  return { timer, messages, warnings, gateOf };
+  const refuseAt = (name: string): void => {
+    const gate = gateOf({ name });
+    gate.pause(1000);
+    gate.tryAcquire(askOnce);
+  };
+  return { timer, messages, warnings, gateOf, refuseAt };
 }
-
-/** Refused at once: the gate is paused. */
-const askOnce = { wait: false };
 
 test("the first limited call warns at once, with the reason and the way out", () => {
   const { messages, warnings, gateOf } = setUp();
@@ -77,26 +82,25 @@ test("within 5 s of a warning there is no other one, and the next one counts wha
 });
 
 test("each gate has warnings of its own", () => {
-  const { warnings, gateOf } = setUp();
-  for (const name of ["a", "b", "a"]) {
-    const gate = gateOf({ name });
-    gate.pause(1000);
-    gate.tryAcquire(askOnce);
-  }
+  const { warnings, refuseAt } = setUp();
+  for (const name of ["a", "b", "a"]) refuseAt(name);
   expect(warnings.map(({ gate }) => gate)).toEqual(["a", "b"]);
 });
 
 test("of more than 1000 gates the one that warned least recently is forgotten", () => {
-  const { warnings, gateOf } = setUp();
-  const refuseAt = (name: string): void => {
-    const gate = gateOf({ name });
-    gate.pause(1000);
-    gate.tryAcquire(askOnce);
-  };
+  const { warnings, refuseAt } = setUp();
   for (let i = 0; i <= 1000; i++) refuseAt(`gate ${i}`);
   refuseAt("gate 1");
   expect(warnings).toHaveLength(1001);
   refuseAt("gate 0");
+  expect(warnings).toHaveLength(1002);
+});
+
+test("a gate that has warned again is not the first to be forgotten", async () => {
+  const { timer, warnings, refuseAt } = setUp();
+  for (let i = 0; i < 1000; i++) refuseAt(`gate ${i}`);
+  await timer.advance(5000);
+  for (const name of ["gate 0", "a new gate", "gate 0"]) refuseAt(name);
   expect(warnings).toHaveLength(1002);
 });
 
