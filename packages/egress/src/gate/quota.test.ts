@@ -91,3 +91,19 @@ test("resume ends the pace that came with the pause", async () => {
   for (let i = 0; i < 20; i++) await gate.run(answer(200), { wait: false });
   gate.close();
 });
+
+test("a served answer that tells of a used-up quota pauses all calls, and sets no pace after the pause", async () => {
+  const timer = new VirtualTimer();
+  const gate = createGate({ runtime: { timer, wallClock: timer } });
+  const served = (remaining: number) => () => ({
+    status: 200,
+    headers: { "x-ratelimit-remaining": String(remaining), "x-ratelimit-reset": "1" },
+  });
+  for (let i = 3; i >= 0; i--) {
+    await gate.run(served(i));
+    await timer.advance(100);
+  }
+  expect(gate.why()?.reason).toBe("retry-after");
+  await timer.advance(2000);
+  for (let i = 0; i < 20; i++) await gate.run(served(20), { wait: false });
+});

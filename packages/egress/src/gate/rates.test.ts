@@ -304,10 +304,21 @@ test("calls that were served, refused or given up are no longer before a newcome
   expect(gate.waiting).toBe(0);
   gate.tryAcquire();
   void gate.run(() => 1);
-  const { refused, retryAfterMs = 0 } = gate.tryAcquire();
-  expect(refused).toBe("rate");
+  const newcomer = gate.tryAcquire();
+  expect(newcomer.refused).toBe("rate");
   // The rest of one token, and one more.
+  const retryAfterMs = newcomer.refused === undefined ? 0 : newcomer.retryAfterMs;
   expect(retryAfterMs).toBeGreaterThan(100);
   expect(retryAfterMs).toBeLessThanOrEqual(200);
   await timer.advance(1000);
+});
+
+test("ending a pause of a rate in debt does not forgive the debt", () => {
+  const timer = new VirtualTimer();
+  const rates = { tokens: { rate: "100/s", burst: 100 } };
+  const gate = createGate({ rates, runtime: { timer } });
+  gate.tryAcquire({ cost: { tokens: 300 } });
+  gate.pause(1000, { rate: "tokens" });
+  gate.resume({ rate: "tokens" });
+  expect(gate.why()).toMatchObject({ reason: "rate", rate: "tokens", leftMs: 2010 });
 });
