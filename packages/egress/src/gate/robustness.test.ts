@@ -1,5 +1,6 @@
 /** What callers, hooks and answers can do wrong, and what must not follow from it. */
 import { SeededRandom } from "@sluice/core";
+import { nextTurn } from "@sluice/core/system";
 import { VirtualTimer } from "@sluice/core/testing";
 import { describe, expect, test } from "vitest";
 import { createGate } from "./gate.ts";
@@ -262,4 +263,21 @@ test("each gate reports its own refusals, and a map of gates refuses by the key"
     refused: "concurrency",
   });
   expect(refused).toEqual(["a", "b"]);
+});
+
+test("the end of a gate is waited for until the last of its permits is back", async () => {
+  const gate = createGate();
+  const permits = [gate.tryAcquire().permit, gate.tryAcquire().permit];
+  let ended = 0;
+  const ends = [gate[Symbol.asyncDispose](), gate[Symbol.asyncDispose]()].map(async (end) => {
+    await end;
+    ended++;
+  });
+  permits[0]?.end("ok");
+  await nextTurn();
+  expect(ended).toBe(0);
+  permits[1]?.end("ok");
+  await Promise.all(ends);
+  expect(ended).toBe(2);
+  await gate[Symbol.asyncDispose]();
 });

@@ -1,17 +1,11 @@
 import { ConcurrencyLimiter } from "@sluice/core";
-import type {
-  BusyThrottle,
-  LimitAlgorithm,
-  LimitDecision,
-  Permit,
-  Random,
-  Timer,
-} from "@sluice/core";
+import type { LimitDecision, Permit, Random, Timer } from "@sluice/core";
 import { Alarms } from "@sluice/core/internal";
 import type { Call } from "../options/call-options.ts";
+import type { GateParts } from "../options/gate-options.ts";
 import type { LeftBecause, Refusal, RefusedAt } from "../error/refusal.ts";
 import { NO_COSTS } from "../rate/rates.ts";
-import type { Costs, Rates } from "../rate/rates.ts";
+import type { Costs } from "../rate/rates.ts";
 import { Conditions } from "./conditions.ts";
 import { GateWaiter } from "./gate-waiter.ts";
 import type { WaiterOwner } from "./gate-waiter.ts";
@@ -23,13 +17,10 @@ import type { WaitHandler } from "../permit/wait-handler.ts";
 import { LoosePermits } from "../permit/loose-permits.ts";
 import type { LoosePermit } from "../permit/loose-permits.ts";
 
-export interface AdmissionQueueOptions {
-  readonly algorithm: LimitAlgorithm;
-  readonly isLimited: boolean;
-  readonly rates: Rates | undefined;
-  readonly busy: BusyThrottle | undefined;
-  readonly maxWaiting: number;
-  readonly maxPauseMs: number;
+export interface AdmissionQueueOptions extends Pick<
+  GateParts,
+  "algorithm" | "isLimited" | "rates" | "busy" | "maxWaiting" | "maxPauseMs"
+> {
   readonly onDecision: (decision: LimitDecision) => void;
 }
 
