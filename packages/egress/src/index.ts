@@ -1,6 +1,7 @@
 // One gate for the calls to one peer, or one for each of many.
 export { createGate, Gate } from "./gate/gate.ts";
-export type { Admission, RunResult, WhyWaiting } from "./gate/gate.ts";
+export type { WhyWaiting } from "./gate/gate.ts";
+export type { Admission, RunResult } from "./gate/result.ts";
 export { createGates, GateMap } from "./gate/gates.ts";
 export type { GateKeeping, GatesOptions } from "./gate/gates.ts";
 export type {
@@ -12,8 +13,9 @@ export type {
 } from "./gate/options/gate-options.ts";
 export type { CallOptions, KnownCost } from "./gate/options/call-options.ts";
 export type { GatePermit } from "./gate/permit/gate-permit.ts";
-export type { RunHooks, Work } from "./gate/call/watched-call.ts";
-export type { Hold } from "./gate/queue/admission-queue.ts";
+export type { RunHooks } from "./gate/call/watched-call.ts";
+export type { Work } from "./gate/call/work.ts";
+export type { Hold } from "./gate/queue/holds.ts";
 export type { RateQueue, RateSource } from "./gate/rate/rate-source.ts";
 export type { Cost } from "./gate/rate/cost.ts";
 export type { RateSetting } from "./rate-setting.ts";
@@ -37,6 +39,13 @@ export type {
   RetryDenied,
   Returned,
 } from "./gate/event/event.ts";
+
+export { warnWhenLimited } from "./gate/event/limited-warning.ts";
+export type {
+  LimitedWarning,
+  LimitedWarningOptions,
+  WarnFunction,
+} from "./gate/event/limited-warning.ts";
 
 // `fetch` through gates.
 export { throttledFetch } from "./http/fetch.ts";

@@ -1,4 +1,5 @@
 import { nextTurn, systemTimer } from "@sluice/core/system";
+import { VirtualTimer } from "@sluice/core/testing";
 import { Request as UndiciRequest, fetch as undiciFetch } from "undici";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { DeadlineError, throttledFetch, ThrottledError } from "@sluice/egress";
@@ -745,4 +746,50 @@ describe("retries", () => {
       "ended",
     ]);
   });
+});
+
+const answerHello = (): Promise<Response> => Promise.resolve(new Response("hello"));
+
+describe("concurrency", () => {
+  test("is adaptive unless it is set: each origin begins with ten requests and finds its limit", async () => {
+    const { peer, fetch, gate, events } = await setUp(hello);
+    expect(gate().limit).toBe(10);
+    const read = async (): Promise<string> => (await fetch(peer.url)).text();
+    await Promise.all(Array.from({ length: 50 }, read));
+    expect(gate().limit).not.toBe(10);
+    expect(events.some((event) => event.type === "held" && event.reason === "concurrency")).toBe(
+      true,
+    );
+  });
+
+  test.each([
+    [{ concurrency: "none" }, undefined],
+    [{ concurrency: 7 }, 7],
+    [{ concurrency: "adaptive" }, 1],
+    [{ concurrency: { initialLimit: 3 } }, 3],
+    [{ concurrency: undefined }, 10],
+  ] as const)("with %j the limit is %s", async (options, limit) => {
+    const { gate } = await setUp(hello, options as ThrottledFetchOptions);
+    expect(gate().limit).toBe(limit);
+  });
+
+  test.each([
+    ["an adaptive concurrency", { concurrency: "adaptive" }, 1000],
+    ["a fixed concurrency", { concurrency: 1 }, 10_000],
+  ] as const)(
+    "with %s a body that is never read holds up other requests only for its timeout",
+    async (_what, options, bodyTimeoutMs) => {
+      const timer = new VirtualTimer();
+      const fetch = throttledFetch({ ...options, fetch: answerHello, runtime: { timer } });
+      await fetch("http://peer.test/");
+      let isAnswered = false;
+      const second = fetch("http://peer.test/").then(() => (isAnswered = true));
+      await timer.advance(bodyTimeoutMs - 1);
+      expect(isAnswered).toBe(false);
+      await timer.advance(2);
+      await second;
+      expect(isAnswered).toBe(true);
+      fetch.gates.close();
+    },
+  );
 });

@@ -171,7 +171,7 @@ describe("request", () => {
     expect(String((context as { history: URL[] }).history[0])).toBe(peer.url);
   });
 
-  test("is answered by its deadline when the peer hangs, in line or not", async () => {
+  test("is answered by its deadline when the peer hangs, in the queue or not", async () => {
     const { peer, dispatcher, gate } = await setUp(() => undefined, {
       concurrency: 1,
       call: { deadlineMs: 40 },
@@ -223,7 +223,7 @@ test("fetch goes through it, undici's and the built-in one", async () => {
 test.each([
   ["undici's", undiciFetch],
   ["the built-in", fetch],
-])("%s fetch can be aborted in line and while it runs", async (_whose, send) => {
+])("%s fetch can be aborted in the queue and while it runs", async (_whose, send) => {
   const { peer, dispatcher, gate } = await setUp(() => undefined, { concurrency: 1 });
   const before = getGlobalDispatcher();
   setGlobalDispatcher(dispatcher);
@@ -242,7 +242,7 @@ test.each([
   expect(peer.count()).toBe(1);
 });
 
-test("a request that undici has in line can be aborted", async () => {
+test("a request that undici has queued can be aborted", async () => {
   const peer = await startLoopback(() => undefined);
   const client = new Client(new URL(peer.url).origin);
   const interceptor = throttle();

@@ -1,11 +1,11 @@
-/** Something that is due at an instant. It stands in one heap at most. */
+/** An instant at which something is due. An alarm is in one heap at most. */
 export interface Alarm {
   readonly dueMs: number;
-  /** Where it stands; kept by the heap, undefined outside of one. */
+  /** Its index in the heap, set by the heap; undefined outside of one. */
   place: number | undefined;
 }
 
-/** Alarms by their instant. The first is known at once; adding and removing any takes log n. */
+/** Alarms by their instant, as a binary heap: reading the first takes constant time, adding and removing log n. */
 export class AlarmHeap<A extends Alarm> {
   readonly #alarms: A[] = [];
 
@@ -21,7 +21,7 @@ export class AlarmHeap<A extends Alarm> {
     this.#rise(alarm, this.#alarms.length);
   }
 
-  /** False if it stood nowhere. */
+  /** False if the alarm was in no heap. */
   remove(alarm: A): boolean {
     const place = alarm.place;
     if (place === undefined) return false;
@@ -55,7 +55,7 @@ export class AlarmHeap<A extends Alarm> {
       this.#put(child, place);
       place = below;
     }
-    // It came from the end, which may be another branch: it may have to go up as well.
+    // The alarm came from the end, which may be another branch: it may have to rise as well.
     this.#rise(alarm, place);
   }
 

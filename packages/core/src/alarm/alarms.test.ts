@@ -5,7 +5,7 @@ import { AlarmHeap } from "./alarm-heap.ts";
 import type { Alarm } from "./alarm-heap.ts";
 import { Alarms } from "./alarms.ts";
 
-test("the first of a heap is the soonest, whoever comes and goes", () => {
+test("the first of a heap is the soonest, in any order of additions and removals", () => {
   const steps = fc.array(
     fc.oneof(
       { weight: 2, arbitrary: fc.record({ add: fc.nat(1000) }) },
@@ -16,16 +16,16 @@ test("the first of a heap is the soonest, whoever comes and goes", () => {
   fc.assert(
     fc.property(steps, (all) => {
       const heap = new AlarmHeap<Alarm>();
-      const everybody: Alarm[] = [];
+      const added: Alarm[] = [];
       const model = new Set<Alarm>();
       for (const step of all) {
         if ("add" in step) {
           const alarm: Alarm = { dueMs: step.add, place: undefined };
-          everybody.push(alarm);
+          added.push(alarm);
           model.add(alarm);
           heap.add(alarm);
         } else {
-          const alarm = everybody[step.remove];
+          const alarm = added[step.remove];
           if (alarm !== undefined) expect(heap.remove(alarm)).toBe(model.delete(alarm));
         }
         expect(heap.size).toBe(model.size);

@@ -3,7 +3,7 @@ import type { Timer } from "../time.ts";
 import { AlarmHeap } from "./alarm-heap.ts";
 import type { Alarm } from "./alarm-heap.ts";
 
-/** A waiter for an instant. What `ring` throws becomes an unhandled rejection; the other alarms ring on. */
+/** An alarm with its callback. An error that `ring` throws becomes an unhandled rejection; the other alarms ring on. */
 export interface Sleeper extends Alarm {
   ring(nowMs: number): void;
 }
@@ -11,15 +11,15 @@ export interface Sleeper extends Alarm {
 /** Instants closer than this are the same: sums of doubles differ in their last digits. */
 const SAME_MS = 1e-6;
 
-/** Why a sleep is given up. One for all: making an error takes longer than everything else here. */
+/** The reason for aborting a sleep. Shared, because creating an error costs more than the rest of `clear`. */
 const NOT_NEEDED = new Error("not needed any more");
 
 /**
- * Any number of alarms on one sleep of the timer, which is the only thing that ever keeps the
- * process alive, and only while an alarm is set. Clearing the last one leaves nothing behind.
+ * Any number of alarms on one sleep of the timer. The sleep keeps the process alive, and runs only while an alarm is
+ * set. Clearing the last alarm ends the sleep.
  *
- * An alarm that is cleared while others are set does not move the sleep: it wakes for nothing
- * once and lies down again, which is cheaper than a new sleep for every call that ends in time.
+ * An alarm that is cleared while others are set does not move the sleep: the sleep ends once without an alarm that is
+ * due and starts again, which is cheaper than a new sleep for every call that ends before its deadline.
  */
 export class Alarms {
   readonly #timer: Timer;
@@ -37,7 +37,7 @@ export class Alarms {
 
   set(sleeper: Sleeper, nowMs: number): void {
     this.#heap.add(sleeper);
-    if (sleeper === this.#heap.first) this.#lieDown(sleeper.dueMs, nowMs);
+    if (sleeper === this.#heap.first) this.#startSleep(sleeper.dueMs, nowMs);
   }
 
   clear(sleeper: Sleeper): void {
@@ -47,20 +47,20 @@ export class Alarms {
     this.#sleep = undefined;
   }
 
-  #lieDown(wakeAtMs: number, nowMs: number): void {
+  #startSleep(wakeAtMs: number, nowMs: number): void {
     if (this.#sleep !== undefined && this.#wakeAtMs <= wakeAtMs) return;
     this.#sleep?.abort(NOT_NEEDED);
     const sleep = new AbortController();
     this.#sleep = sleep;
     this.#wakeAtMs = wakeAtMs;
     this.#timer.sleep(wakeAtMs - nowMs, sleep.signal).then(
-      () => this.#wakeUp(sleep),
-      // Given up for an earlier one, or for none.
+      () => this.#onAwake(sleep),
+      // Aborted for an earlier instant, or by `clear`.
       () => undefined,
     );
   }
 
-  #wakeUp(sleep: AbortController): void {
+  #onAwake(sleep: AbortController): void {
     if (sleep !== this.#sleep) return;
     this.#sleep = undefined;
     const nowMs = this.#timer.now();
@@ -68,7 +68,7 @@ export class Alarms {
       const first = this.#heap.first;
       if (first === undefined) return;
       if (first.dueMs > nowMs + SAME_MS) {
-        this.#lieDown(first.dueMs, nowMs);
+        this.#startSleep(first.dueMs, nowMs);
         return;
       }
       this.#heap.remove(first);

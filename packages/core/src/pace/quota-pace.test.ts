@@ -17,7 +17,7 @@ function gapMs(pace: QuotaPace, atMs: number): number {
   return pace.pauseMs(atMs) - beforeMs;
 }
 
-test("the words of one burst count as one", () => {
+test("the hints of one burst count as one", () => {
   const once = pacedAfter(100);
   once.pace.onHint(once.nowMs, 1000, once.nowMs - 10);
   const often = pacedAfter(100);
@@ -25,14 +25,14 @@ test("the words of one burst count as one", () => {
   expect(gapMs(often.pace, 4000)).toBeCloseTo(gapMs(once.pace, 4000), 6);
 });
 
-test("a word before anything was served sets no pace", () => {
+test("a hint before anything was served sets no pace", () => {
   const pace = new QuotaPace(0);
   pace.onHint(10, 1000, 0);
   for (let i = 0; i < 100; i++) pace.onStart(2000);
   expect(pace.pauseMs(2000)).toBe(0);
 });
 
-test("whatever it is told, one start a second or two gets through", () => {
+test("after any hints, one start in two seconds gets through", () => {
   const step = fc.record({
     waitMs: fc.double({ min: 0, max: 5000, noNaN: true }),
     what: fc.constantFrom("start", "served", "told"),

@@ -157,7 +157,7 @@ describe("run", () => {
 });
 
 describe("a deadline", () => {
-  test("that passes in line is a refusal with its reason", async () => {
+  test("that passes in the queue is a refusal with its reason", async () => {
     const { gate, timer } = setUp({ concurrency: 1 });
     fill(gate, 1);
     const late = watch(gate.run(() => 1, { deadlineMs: 50 }));
@@ -532,7 +532,7 @@ describe("a pause that the peer asks for", () => {
     expect(events.filter(({ type }) => type === "paused")).toHaveLength(2);
   });
 
-  test("refuses at once who cannot wait so long, also those in line already", async () => {
+  test("refuses at once calls that cannot wait that long, also those in the queue", async () => {
     const { gate, timer } = setUp({ concurrency: 1, ...busyFor(1000) });
     const [first] = fill(gate, 1);
     const inLine = watch(gate.run(() => 1, { deadlineMs: 500 }));
@@ -894,7 +894,7 @@ test("a call whose deadline has passed when it comes is not started", async () =
   expect((await gate.acquire({ deadlineMs: 0 })).permit).toBeDefined();
 });
 
-test("a signal that many calls share, in line and running, gets one listener", async () => {
+test("a signal that many calls share, in the queue and running, gets one listener", async () => {
   const { gate, timer } = setUp({ concurrency: 10 });
   const { signal } = new AbortController();
   const runs = Array.from({ length: 20 }, () => gate.run(() => timer.sleep(10), { signal }));
@@ -937,9 +937,9 @@ describe("what a program without types may pass", () => {
     const gate = createGate({ concurrency: 1 });
     const { permit } = gate.tryAcquire();
     // @ts-expect-error: the outcome is missing.
-    expect(() => permit?.end()).toThrow(/the outcome "ok", "busy"/);
+    expect(() => permit?.end()).toThrow(/ended with undefined; use "ok", "busy"/);
     // @ts-expect-error: there is no such outcome.
-    expect(() => permit?.end("success")).toThrow(/gave "success"/);
+    expect(() => permit?.end("success")).toThrow(/ended with "success"/);
     permit?.end("ok");
     expect(gate.inFlight).toBe(0);
   });

@@ -1,41 +1,23 @@
 import { ConfigError } from "@sluice/core";
-import type { Reason, Timer } from "@sluice/core";
+import type { Timer } from "@sluice/core";
 import { requireDuration } from "@sluice/core/internal";
 import { Retrier } from "../retry/retry.ts";
 import { Attempts } from "./call/attempts.ts";
 import { NO_OPTIONS, plainCall, readCall } from "./options/call-options.ts";
 import type { Call, CallDefaults, CallOptions } from "./options/call-options.ts";
-import type { RunHooks, Work } from "./call/watched-call.ts";
+import type { RunHooks } from "./call/watched-call.ts";
+import { requireWork } from "./call/work.ts";
+import type { Work } from "./call/work.ts";
 import { ClosedError } from "./error/throttled-error.ts";
 import type { ThrottledError } from "./error/throttled-error.ts";
-import type { Refusal } from "./error/refusal.ts";
 import { GateEvents } from "./event/gate-events.ts";
 import { readGateOptions } from "./options/gate-options.ts";
 import type { GateOptions } from "./options/gate-options.ts";
-import type { GatePermit } from "./permit/gate-permit.ts";
 import { AdmissionQueue } from "./queue/admission-queue.ts";
-import type { Hold } from "./queue/admission-queue.ts";
+import type { Hold } from "./queue/holds.ts";
 import { GateAdmission } from "./queue/gate-admission.ts";
-
-/** A permit, or why there is none. */
-export type Admission =
-  | { readonly permit: GatePermit; readonly refused?: undefined }
-  | {
-      readonly permit?: undefined;
-      readonly refused: Reason;
-      readonly retryAfterMs: number | undefined;
-      /** The rate that held the call, by its name; undefined if no rate did. */
-      readonly rate?: string | undefined;
-    };
-
-/** The value of a call, or why it was not made. */
-export type RunResult<T> =
-  | { readonly value: T; readonly refused?: undefined }
-  | {
-      readonly refused: Reason;
-      readonly retryAfterMs: number | undefined;
-      readonly rate?: string | undefined;
-    };
+import { refusedResult } from "./result.ts";
+import type { Admission, RunResult } from "./result.ts";
 
 /** Why calls wait. */
 export interface WhyWaiting extends Hold {
@@ -74,8 +56,6 @@ export class Gate {
   readonly #unsubscribe: (() => void) | undefined;
   #isClosed = false;
   #usedAtMs = 0;
-  /** Resolves `[Symbol.asyncDispose]` once nothing is in flight. */
-  #onDrained: (() => void) | undefined;
 
   constructor(options: GateOptions = {}) {
     const parts = readGateOptions(options);
@@ -93,8 +73,7 @@ export class Gate {
     this.#events = events;
     this.#queue = queue;
     this.#admission = admission;
-    const onPermitBack = (): void => this.#onPermitBack();
-    this.#attempts = new Attempts({ ...parts, queue, admission, events, onPermitBack });
+    this.#attempts = new Attempts({ ...parts, queue, admission, events });
     if (retry !== undefined) {
       this.#retrier = new Retrier(retry, {
         timer,
@@ -110,7 +89,7 @@ export class Gate {
     }
     this.#unsubscribe = rates?.subscribe(
       () => queue.handOver(timer.now()),
-      (rate) => queue.isWaitingFor(rate, timer.now()),
+      (rate) => queue.holds.isFirstWaitingFor(rate, timer.now()),
     );
   }
 
@@ -156,7 +135,7 @@ export class Gate {
   /** What holds the first waiter, or a call that came now; undefined if nothing does. */
   why(): WhyWaiting | undefined {
     const nowMs = this.#timer.now();
-    const hold = this.#queue.holdNow(this.#plainCall, nowMs);
+    const hold = this.#queue.holds.now(this.#plainCall, nowMs);
     return hold && { ...hold, waitedMs: this.#queue.waitedMs(nowMs) };
   }
 
@@ -188,7 +167,7 @@ export class Gate {
       (error: unknown) => {
         // A refused retry gives back what there was before it.
         if (refusal === undefined || error !== refusal) throw error;
-        return refused(refusal);
+        return refusedResult(refusal);
       },
     );
   }
@@ -241,7 +220,7 @@ export class Gate {
       }
       this.#admission.waitFor(call, nowMs, {
         onPermit: (late) => resolve({ permit: this.#attempts.gatePermit(late, call) }),
-        onRefused: (refusal) => resolve(refused(refusal)),
+        onRefused: (refusal) => resolve(refusedResult(refusal)),
         onGivenUp: reject,
       });
     });
@@ -253,7 +232,7 @@ export class Gate {
     const call = { ...this.#read(options, nowMs), wait: false };
     const permit = this.#admission.enter(call, nowMs);
     if (permit !== undefined) return { permit: this.#attempts.gatePermit(permit, call) };
-    return refused(this.#admission.refuse(call, nowMs, "door"));
+    return refusedResult(this.#admission.refuse(call, nowMs, "door"));
   }
 
   /**
@@ -285,16 +264,9 @@ export class Gate {
   }
 
   /** Closes the gate, and waits until all permits are back. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     this.close();
-    if (this.inFlight === 0) return;
-    await new Promise<void>((resolve) => {
-      const before = this.#onDrained;
-      this.#onDrained = () => {
-        before?.();
-        resolve();
-      };
-    });
+    return this.#attempts.drained();
   }
 
   /** How long no call has come, if forgetting the gate changes nothing; else undefined. */
@@ -319,32 +291,8 @@ export class Gate {
     const known = names.length === 0 ? "none: set rates" : names.join(", ");
     throw new ConfigError(`rate is "${rate}"; the gate has ${known}`);
   }
-
-  #onPermitBack(): void {
-    if (this.#onDrained !== undefined && this.inFlight === 0) this.#onDrained();
-  }
-}
-
-function requireWork(work: unknown): void {
-  if (typeof work === "function") return;
-  if (!(work instanceof Promise))
-    throw new ConfigError(`run was given ${String(work)}; give it the function to call`);
-  // The caller gets an error for the mistake; a rejection of the promise is no second one.
-  work.catch(() => undefined);
-  throw new ConfigError(
-    "run was given a promise, whose call has begun already; use gate.run(() => fetch(url))",
-  );
 }
 
 function ignore(): void {
   // There are no observers to tell.
-}
-
-function refused({ reason, retryAfterMs, rate }: Refusal | ThrottledError): {
-  readonly refused: Reason;
-  readonly retryAfterMs: number | undefined;
-  readonly rate?: string;
-} {
-  const result = { refused: reason, retryAfterMs };
-  return rate === undefined ? result : { ...result, rate };
 }

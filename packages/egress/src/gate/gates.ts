@@ -1,6 +1,7 @@
 import type { Clock } from "@sluice/core";
 import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { systemTimer } from "@sluice/core/system";
+import { requireSettings } from "../check-options.ts";
 import { Gate } from "./gate.ts";
 import type { GateOptions } from "./options/gate-options.ts";
 
@@ -8,7 +9,7 @@ import type { GateOptions } from "./options/gate-options.ts";
 export interface GateKeeping {
   /** Most gates at once; 1000 unless given. */
   readonly maxKeys?: number;
-  /** A gate that nothing was asked of for so long is forgotten; 300 000 unless given. */
+  /** A gate without a call for this time is forgotten, in ms; 300 000 unless given. */
   readonly idleMs?: number;
 }
 
@@ -19,13 +20,13 @@ export interface GatesOptions extends GateKeeping {
 
 const MAX_KEYS = 1_000_000;
 
-/** Gates looked at for each that comes: twice as many as arrive, so the sweep catches up. */
+/** Gates examined per new key. More than 1, so that the removal of idle gates catches up. */
 const SWEEP_PER_NEW_KEY = 2;
 
-/** While none is idle, all gates are looked at no more often. */
+/** While no gate is idle: the least time between two searches of all gates, in ms. */
 const LOOK_AGAIN_MS = 10;
 
-/** Gates looked at to find the one idle longest, if there are more: so a flood of keys stays cheap. */
+/** Most gates that are compared to find the one idle longest. Raised, a flood of new keys costs more. */
 const LOOKED_AT = 16;
 
 const KEYS: ReadonlySet<string> = new Set([
@@ -43,8 +44,8 @@ export function createGates(options: GatesOptions = {}): GateMap {
  * One gate per key, made when the key first comes and forgotten when it has been idle for long.
  * Nothing ticks: idle gates are looked for when a new one is made.
  *
- * A gate is only forgotten while nothing is in flight, nobody waits, in line or parked, no pause is on
- * and its rate has gathered all it can, so forgetting lets nobody do more; what it has learnt of its peer is
+ * A gate is only forgotten while no call is in flight, in the queue or parked, no pause is on and its rates are
+ * full: a new gate then admits no more than the old one would have. What it has learnt of its peer is
  * lost. When there are `maxKeys`, the one idle longest of at least 16 goes at once; if none is idle, newcomers
  * share one more gate, named `overflow`, until there is room: memory stays bounded.
  */
@@ -61,7 +62,8 @@ export class GateMap {
   #isClosed = false;
 
   constructor(options: GatesOptions = {}) {
-    requireKnownKeys("keys", options, KEYS);
+    requireSettings("the options of gates", options, 'gate: { rate: "100/s" }');
+    requireKnownKeys("gates", options, KEYS);
     const { gate = {}, maxKeys = 1000, idleMs = 300_000 } = options;
     requireWhole("maxKeys", maxKeys, 1, MAX_KEYS);
     requireDuration("idleMs", idleMs);
@@ -119,7 +121,7 @@ export class GateMap {
     return this.#overflow;
   }
 
-  /** Looks at every gate; after a look in vain not again at once, however many newcomers there are. */
+  /** Looks for an idle gate to forget; if there is none, not again for `LOOK_AGAIN_MS`, however many newcomers there are. */
   #makeRoom(): boolean {
     if (this.#overflow !== undefined && this.#overflowClock.now() < this.#lookAgainAtMs)
       return false;
@@ -171,7 +173,7 @@ export class GateMap {
 
   #forget(key: string, gate: Gate): void {
     this.#gates.delete(key);
-    // Lets go of what it listens to; whoever still holds it is told.
+    // Ends its subscriptions; a caller that still holds the gate gets a `ClosedError`.
     gate.close();
   }
 }

@@ -8,7 +8,7 @@ const QUOTA_PER_SECOND = 200;
 const BURST = 20;
 
 /**
- * Callers that never tire, against a quota which is refilled evenly and answers whoever comes over it
+ * Callers that never rest, against a quota which is refilled evenly and answers calls beyond it
  * with 429 and `Retry-After: 1`. How many were served and refused in each second.
  */
 async function runAgainstQuota(concurrency: GateOptions["concurrency"], seconds: number, seed = 7) {
@@ -61,24 +61,24 @@ test.each([["adaptive" as const], [64]])(
     const { served, refused, early } = await runAgainstQuota(concurrency, 30);
     expect(sum(served.slice(12)) / 18).toBeGreaterThan(0.8 * QUOTA_PER_SECOND);
     expect(sum(refused.slice(3))).toBeLessThan(0.01 * sum(served));
-    // Those that were in flight when the word came had been sent before it.
+    // Those that were in flight when the hint came had been sent before it.
     expect(early).toEqual([]);
   },
 );
 
-test.each([1, 2, 3])("a quota is nearly used up, with ever fewer words (seed %i)", async (seed) => {
+test.each([1, 2, 3])("a quota is nearly used up, with ever fewer hints (seed %i)", async (seed) => {
   const { served, refused } = await runAgainstQuota("adaptive", 60, seed);
   expect(sum(served.slice(1, 5)) / 4).toBeGreaterThan(0.5 * QUOTA_PER_SECOND);
   expect(sum(served.slice(25)) / 35).toBeGreaterThan(0.9 * QUOTA_PER_SECOND);
-  const wordsAt = refused.flatMap((count, second) => (count > 0 && second >= 10 ? [second] : []));
-  expect(wordsAt.length).toBeGreaterThan(0);
-  for (const [i, second] of wordsAt.entries())
-    expect(second - (wordsAt[i - 1] ?? -Infinity)).toBeGreaterThan(10);
+  const hintsAt = refused.flatMap((count, second) => (count > 0 && second >= 10 ? [second] : []));
+  expect(hintsAt.length).toBeGreaterThan(0);
+  for (const [i, second] of hintsAt.entries())
+    expect(second - (hintsAt[i - 1] ?? -Infinity)).toBeGreaterThan(10);
 });
 
 const answer = (status: number) => () => ({ status, headers: { "retry-after": "60" } });
 
-test("whoever ends a pause ends the pace that came with it", async () => {
+test("resume ends the pace that came with the pause", async () => {
   const timer = new VirtualTimer();
   const gate = createGate({ runtime: { timer, wallClock: timer } });
   for (let i = 0; i < 3; i++) {
@@ -90,4 +90,20 @@ test("whoever ends a pause ends the pace that came with it", async () => {
   gate.resume();
   for (let i = 0; i < 20; i++) await gate.run(answer(200), { wait: false });
   gate.close();
+});
+
+test("a served answer that tells of a used-up quota pauses all calls, and sets no pace after the pause", async () => {
+  const timer = new VirtualTimer();
+  const gate = createGate({ runtime: { timer, wallClock: timer } });
+  const served = (remaining: number) => () => ({
+    status: 200,
+    headers: { "x-ratelimit-remaining": String(remaining), "x-ratelimit-reset": "1" },
+  });
+  for (let i = 3; i >= 0; i--) {
+    await gate.run(served(i));
+    await timer.advance(100);
+  }
+  expect(gate.why()?.reason).toBe("retry-after");
+  await timer.advance(2000);
+  for (let i = 0; i < 20; i++) await gate.run(served(20), { wait: false });
 });

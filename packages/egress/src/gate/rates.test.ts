@@ -286,3 +286,39 @@ describe("a pause that lasts longer than maxPauseMs", () => {
     await expect(gate.run(() => 1)).rejects.toMatchObject({ refusedAt: "max-pause" });
   });
 });
+
+test("calls that were served, refused or given up are no longer before a newcomer", async () => {
+  const timer = new VirtualTimer();
+  const gate = createGate({ rate: "10/s", runtime: { timer } });
+  const giveUp = new AbortController();
+  const calls = [
+    ...Array.from({ length: 20 }, () => gate.run(() => 1)),
+    ...Array.from({ length: 20 }, () => gate.run(() => 1, { signal: giveUp.signal })),
+    ...Array.from({ length: 20 }, () => gate.run(() => 1, { deadlineMs: 6500 })),
+  ];
+  const settled = Promise.allSettled(calls);
+  await timer.advance(1000);
+  giveUp.abort();
+  await timer.advance(7000);
+  await settled;
+  expect(gate.waiting).toBe(0);
+  gate.tryAcquire();
+  void gate.run(() => 1);
+  const newcomer = gate.tryAcquire();
+  expect(newcomer.refused).toBe("rate");
+  // The rest of one token, and one more.
+  const retryAfterMs = newcomer.refused === undefined ? 0 : newcomer.retryAfterMs;
+  expect(retryAfterMs).toBeGreaterThan(100);
+  expect(retryAfterMs).toBeLessThanOrEqual(200);
+  await timer.advance(1000);
+});
+
+test("ending a pause of a rate in debt does not forgive the debt", () => {
+  const timer = new VirtualTimer();
+  const rates = { tokens: { rate: "100/s", burst: 100 } };
+  const gate = createGate({ rates, runtime: { timer } });
+  gate.tryAcquire({ cost: { tokens: 300 } });
+  gate.pause(1000, { rate: "tokens" });
+  gate.resume({ rate: "tokens" });
+  expect(gate.why()).toMatchObject({ reason: "rate", rate: "tokens", leftMs: 2010 });
+});

@@ -1,5 +1,6 @@
 /** What callers, hooks and answers can do wrong, and what must not follow from it. */
 import { SeededRandom } from "@sluice/core";
+import { nextTurn } from "@sluice/core/system";
 import { VirtualTimer } from "@sluice/core/testing";
 import { describe, expect, test } from "vitest";
 import { createGate } from "./gate.ts";
@@ -177,7 +178,7 @@ test.each<[unknown, RegExp]>([
   [{ rate: 100 }, /rate is 100; write it as "100\/s"/],
   [{ rate: "1/s", rates: { a: "1/s" } }, /both set/],
   [{ rates: { tokens: 5 } }, /rates\.tokens is 5/],
-  [{ rates: "5/s" }, /rates are 5\/s/],
+  [{ rates: "5/s" }, /rates are "5\/s"/],
   [{ retry: true }, /retry is true; use a number of attempts/],
   [{ retry: 0 }, /retry\.attempts is 0/],
   [{ observers: 5 }, /observers is 5/],
@@ -262,4 +263,21 @@ test("each gate reports its own refusals, and a map of gates refuses by the key"
     refused: "concurrency",
   });
   expect(refused).toEqual(["a", "b"]);
+});
+
+test("the end of a gate is waited for until the last of its permits is back", async () => {
+  const gate = createGate();
+  const permits = [gate.tryAcquire().permit, gate.tryAcquire().permit];
+  let ended = 0;
+  const ends = [gate[Symbol.asyncDispose](), gate[Symbol.asyncDispose]()].map(async (end) => {
+    await end;
+    ended++;
+  });
+  permits[0]?.end("ok");
+  await nextTurn();
+  expect(ended).toBe(0);
+  permits[1]?.end("ok");
+  await Promise.all(ends);
+  expect(ended).toBe(2);
+  await gate[Symbol.asyncDispose]();
 });

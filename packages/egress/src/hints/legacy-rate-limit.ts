@@ -35,7 +35,7 @@ export function parseLegacyRateLimit(headers: HeaderSource, wallNowMs: number): 
       {
         limit: field("limit"),
         remaining: field("remaining"),
-        // Seconds from now: no clock can be wrong about them.
+        // Seconds from now come first: they do not depend on the clocks of peer and gate.
         resets: [field("reset-after"), field("reset")],
       },
       wallNowMs,

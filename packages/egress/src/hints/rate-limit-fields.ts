@@ -10,7 +10,7 @@ export interface Quota {
   readonly policy: string;
   /** In the unit of the policy. */
   readonly remaining: number;
-  /** Until then no more than `remaining`; then there is some more, not all of it. */
+  /** Time during which no more than `remaining` may be used, in ms; after it some is back, not all of it. */
   readonly resetMs?: number;
   /** Whose quota, if it is divided. Opaque, in base64: equal keys are equal texts. */
   readonly partitionKey?: string;
@@ -45,7 +45,7 @@ export function parseRateLimitPolicy(value: string): readonly ReadQuotaPolicy[] 
   return parseItems(value, toPolicy);
 }
 
-/** Times are whole seconds there, so they are rounded up. */
+/** The field has whole seconds: times are rounded up. */
 export function formatRateLimit(quotas: readonly Quota[]): string {
   return formatStringList(
     quotas.map(({ policy, remaining, resetMs, partitionKey }) => ({
@@ -59,7 +59,7 @@ export function formatRateLimit(quotas: readonly Quota[]): string {
   );
 }
 
-/** Windows are whole seconds there, at least one, so they are rounded up. */
+/** The field has whole seconds, at least one: windows are rounded up. */
 export function formatRateLimitPolicy(policies: readonly QuotaPolicy[]): string {
   return formatStringList(
     policies.map(({ policy, quota, windowMs, unit, partitionKey }) => ({

@@ -1,8 +1,8 @@
 import type { GatePermit } from "../gate/permit/gate-permit.ts";
 
 /**
- * A body and the permit that ends with it, which its copies and branches share. While nobody waits
- * for a part of the body, the permit may be taken back after `restMs` if somebody needs it.
+ * A body and the permit that ends with it, which its copies and branches share. While no read is under
+ * way, the permit may be taken back after `restMs` if a call needs it.
  */
 export class BodyHold {
   readonly #permit: GatePermit;
@@ -16,13 +16,13 @@ export class BodyHold {
     permit.loosen(restMs);
   }
 
-  /** Somebody waits for a part, or for all of it. */
+  /** A read of a part, or of the whole body, has begun. */
   read(): void {
     this.#reads++;
     this.#permit.tighten();
   }
 
-  /** They have got it, and the body is not at its end. */
+  /** A read has ended, and the body is not at its end. */
   rest(): void {
     this.#reads--;
     if (this.#reads === 0) this.#permit.loosen(this.#restMs);

@@ -49,14 +49,14 @@ export class EarlyController implements Controller {
     if (this.#isPaused) controller.pause();
   }
 
-  /** Ends what undici has started, whoever wants it. */
+  /** Aborts the request in undici, if undici has started it. */
   stop(error: Error): void {
     this.#started?.abort(error);
   }
 
   abort(reason: Error): void {
     this.#givenUp.abort(reason);
-    // For what the gate has let go of, such as a connection that was taken over.
+    // For requests that the gate has let go of, such as an upgraded connection.
     if (this.#started?.aborted === false) this.#started.abort(reason);
   }
 

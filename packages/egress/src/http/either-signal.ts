@@ -1,10 +1,10 @@
-/** What aborts a signal of `eitherSignal`, for as long as somebody has that signal. */
+/** The controllers of the signals of `eitherSignal`, kept as long as the signals are in use. */
 const controllers = new WeakMap<AbortSignal, AbortController>();
 
 /** The signals that follow a source, one listener for all of them: many make Node warn of a leak. */
 const followers = new WeakMap<AbortSignal, Set<WeakRef<AbortSignal>>>();
 
-/** Makes the sources forget signals that nobody has any more. */
+/** Removes signals that are out of use from the followers of their sources. */
 const unused = new FinalizationRegistry<() => void>((forget) => forget());
 
 /**

@@ -1,24 +1,24 @@
 import type { GatePermit } from "../gate/permit/gate-permit.ts";
 import { BodyHold } from "./body-hold.ts";
 
-/** Where a response or a stream keeps what it is held by: cheaper than a WeakMap. */
+/** The property of a response or stream that holds its `BodyHold`: cheaper than a WeakMap. */
 const HOLD = Symbol("hold");
 
 function holdOf(subject: object): BodyHold | undefined {
   return (subject as { readonly [HOLD]?: BodyHold })[HOLD];
 }
 
-/** Prototypes that watch, by those that they stand before. */
+/** Prototypes that watch reads, by the prototypes that they extend. */
 const watchers = new WeakMap<object, object>();
 
 const READS = ["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as const;
 
 /**
  * Makes the end of a response's body the end of its permit, however it is read; false if there is
- * no body to wait for. The response stays the same object with the same body: only its prototype is
- * stood before by one whose methods also look when reading begins and ends, so nothing is copied.
+ * no body to wait for. The response stays the same object with the same body: it gets a prototype that extends
+ * its own and whose methods also note when a read begins and ends, so nothing is copied.
  *
- * A body from which nobody reads for `restMs`, begun or not, is given up if its permit is needed. One
+ * A body without a read for `restMs`, begun or not, gives up its permit if a call needs it. A body
  * that is piped counts as being read until the pipe ends. `Response` methods that other libraries
  * call on the prototype itself are not seen; such bodies count as not read.
  */
@@ -28,14 +28,14 @@ export function holdUntilBodyEnds(response: Response, permit: GatePermit, restMs
   return true;
 }
 
-/** What is looked at of an answer: that of a stand-in for `fetch` may be anything. */
+/** The parts of an answer that are read here; another `fetch` may answer with any object. */
 interface AnswerLike {
   readonly body?: unknown;
   readonly bodyUsed?: unknown;
   readonly headers?: { get?(name: string): unknown };
 }
 
-/** Without a stream that can be watched an answer is at its end. */
+/** An answer without a stream that can be watched counts as complete. */
 function hasBodyToCome(answer: AnswerLike | undefined): boolean {
   const { body, bodyUsed, headers } = answer ?? {};
   if (typeof body !== "object" || body === null || bodyUsed === true) return false;
@@ -50,12 +50,12 @@ function watch(subject: object, hold: BodyHold, make: (base: object) => object):
     watcher = make(base);
     watchers.set(base, watcher);
   }
-  // Not enumerable: nobody who prints or compares a response should see it.
+  // Not enumerable: it does not show when a response is printed or compared.
   Object.defineProperty(subject, HOLD, { value: hold });
   Object.setPrototypeOf(subject, watcher);
 }
 
-/** What ends as `settled` does, whichever way. */
+/** Ends the hold when `settled` settles; answers `settled`. */
 function endWith<P extends Promise<unknown>>(hold: BodyHold | undefined, settled: P): P {
   settled.then(
     () => hold?.end("ok"),
@@ -74,7 +74,7 @@ function watchResponses(base: object): object {
     const read = (base as Partial<Record<string, () => Promise<unknown>>>)[name];
     if (read === undefined) continue;
     watcher[name] = method(function (this: Response) {
-      // Who comes second is told so, and the first goes on reading.
+      // A second reader gets its error from the original method, and the first reader goes on.
       if (this.bodyUsed || bodyOf(this)?.locked === true) return read.call(this);
       const hold = holdOf(this);
       hold?.read();
@@ -84,7 +84,7 @@ function watchResponses(base: object): object {
   watcher["clone"] = method(function (this: Response) {
     const copy = original.clone.call(this);
     const hold = holdOf(this);
-    // Whichever is read to its end first has made the peer send everything.
+    // The copy that is read to its end first has made the peer send everything.
     if (hold !== undefined) watch(copy, hold, watchResponses);
     return copy;
   });
@@ -102,8 +102,8 @@ function watchResponses(base: object): object {
 }
 
 /**
- * Every method calls the original first, or only that, where it may turn out that somebody else has
- * the stream: a second attempt changes nothing for the first.
+ * Every method calls the original first, or only the original if the stream may be locked by another reader: a
+ * second attempt to read changes nothing for the first.
  */
 function watchStreams(base: object): object {
   const original = base as ReadableStream<Uint8Array>;
@@ -160,7 +160,7 @@ interface AnyReader {
   releaseLock(): void;
 }
 
-/** How a stream is left by who does not read to its end. */
+/** The option of a reader that leaves a stream before its end. */
 interface Leaving {
   readonly preventCancel?: boolean;
 }
@@ -170,7 +170,7 @@ interface Through {
   readonly writable: WritableStream;
 }
 
-/** Whether a pipe would begin; else the original says what is wrong. */
+/** Whether a pipe would begin; if not, the original method throws the error. */
 function canPipe(from: ReadableStream, to: { readonly locked?: unknown } | undefined): boolean {
   return !from.locked && to?.locked === false;
 }

@@ -1,25 +1,25 @@
-import type { Work } from "../gate/call/watched-call.ts";
+import type { Work } from "../gate/call/work.ts";
 import { chainOf } from "../outcome/error.ts";
 import type { Verdict } from "../outcome/verdict.ts";
 import { requestOf, urlOf } from "./request-like.ts";
 
 type FetchInput = Parameters<typeof globalThis.fetch>[0];
 
-/** Whether an answer may be that of a place to which the request was sent on. */
+/** Whether the answer may come from the target of a redirect. */
 export function followsRedirects(input: FetchInput, init: RequestInit | undefined): boolean {
   return (init?.redirect ?? requestOf(input)?.redirect ?? "follow") === "follow";
 }
 
-/** One attempt, and who hears what it was judged to be. */
+/** One attempt, and the listener for its verdict. */
 export interface Attempted {
   readonly work: Work<Response>;
   readonly onVerdict: (verdict: Verdict) => void;
 }
 
 /**
- * The attempt, judged with regard to redirects: whoever sends a request on may have executed it
- * before, so that the next one has not begun it says nothing. Not begun is then only what was not
- * redirected, or could not connect to the host of the request itself.
+ * The attempt, judged with regard to redirects: a server that redirects a request may have executed it before, so
+ * a refusal by the target of the redirect does not make a retry safe. Safe are only attempts that were not
+ * redirected, and attempts that could not connect to the host of the request itself.
  */
 export function heedRedirects({ work, onVerdict }: Attempted, input: FetchInput): Attempted {
   let mayHaveBegun = true;
@@ -42,7 +42,7 @@ function asBegun(verdict: Verdict): Verdict {
   return verdict.retriable === "safe" ? { ...verdict, retriable: "if-idempotent" } : verdict;
 }
 
-/** An answer of another make that does not say so may have been. */
+/** An answer of another `fetch` that has no `redirected` may have been redirected. */
 function wasRedirected({ redirected }: { readonly redirected?: unknown }): boolean {
   return redirected !== false;
 }

@@ -1,6 +1,6 @@
 type FetchInput = Parameters<typeof globalThis.fetch>[0];
 
-/** What is asked of a request, of whatever make: undici's class, for one, is not the global one. */
+/** The parts of a request that are read here, of any class: undici's `Request` is not the global one. */
 export interface RequestLike {
   readonly url?: unknown;
   readonly method: string;
@@ -9,7 +9,7 @@ export interface RequestLike {
   readonly signal?: AbortSignal;
 }
 
-/** The input if it looks like a request; undefined for an address, and for what is neither. */
+/** The input if it looks like a request; undefined for an address and for any other value. */
 export function requestOf(input: FetchInput): RequestLike | undefined {
   return typeof input === "string" || input instanceof URL || !isRequest(input) ? undefined : input;
 }
@@ -19,7 +19,7 @@ function isRequest(input: unknown): input is RequestLike {
   return "method" in input && typeof input.method === "string";
 }
 
-/** Where it goes, as `fetch` reads it; undefined if that is nowhere. */
+/** The address of the request, as `fetch` reads it; undefined if it is no address. */
 export function urlOf(input: FetchInput): URL | undefined {
   if (input instanceof URL) return input;
   try {
@@ -30,7 +30,7 @@ export function urlOf(input: FetchInput): URL | undefined {
   }
 }
 
-/** What relative addresses are relative to: a browser has it, Node has not. */
+/** The base of relative addresses: a browser has one, Node has none. */
 function baseUrl(): string | undefined {
   const { document, location } = globalThis as Surroundings;
   return document?.baseURI ?? location?.href;
@@ -41,7 +41,7 @@ interface Surroundings {
   readonly location?: { readonly href?: string };
 }
 
-/** The signal that the request itself brings along. */
+/** The signal of the request itself. */
 export function signalOf(
   input: FetchInput,
   init: RequestInit | undefined,

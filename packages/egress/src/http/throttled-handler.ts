@@ -16,16 +16,16 @@ interface Start {
 }
 
 /**
- * Stands between undici and the handler of one request: passes everything on, and tells the gate
- * when the answer starts and ends. After the deadline the handler is told once and nothing more.
+ * Stands between undici and the handler of one request: passes all calls on, and reports the start and the end of
+ * the answer to the gate. After the deadline the handler gets one error and nothing more.
  *
- * The handler is told of the start of its request when that comes to the gate, so that it can give
- * it up in line as well: `fetch` has no other way to.
+ * `onRequestStart` of the handler is called when the request comes to the gate, so that the handler can abort it
+ * in the queue as well: `fetch` has no other way to.
  */
 export class ThrottledHandler implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #controller = new EarlyController();
-  /** What those on the way add when the request really starts is added to what the handler has. */
+  /** The context that the handler got early; what interceptors add at the real start is copied into it. */
   readonly #context: object = {};
   #permit: GatePermit | undefined;
   #onStart: (start: Start) => void = notYet;
@@ -33,14 +33,14 @@ export class ThrottledHandler implements Dispatcher.DispatchHandler {
   #isDispatched = false;
   /** The answer is complete, or broken. */
   #isOver = false;
-  /** The handler was told of a failure before undici knew of it. */
+  /** The error that the handler got before undici knew of the request. */
   #failure: Error | undefined;
 
   constructor(handler: Dispatcher.DispatchHandler) {
     this.#handler = handler;
   }
 
-  /** Dispatches when the gate allows. Answers what `dispatch` did; true while that is not known. */
+  /** Dispatches when the gate admits the request. Answers what `dispatch` did; true while that is not known. */
   send(gate: Gate, options: CallOptions, dispatch: () => boolean): boolean {
     let wantsMore = true;
     const work = (signal: AbortSignal): Promise<Start> =>
@@ -66,7 +66,7 @@ export class ThrottledHandler implements Dispatcher.DispatchHandler {
     gate
       .runHooked(work, { ...options, signal }, { keep: (_start, permit) => this.#keep(permit) })
       .catch((error: unknown) => {
-        // Once dispatched, undici tells the handler.
+        // Once dispatched, undici reports errors to the handler.
         if (!this.#isDispatched) this.#fail(asError(error));
       });
     return wantsMore;
@@ -84,7 +84,7 @@ export class ThrottledHandler implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
     socket: Duplex,
   ): void {
-    // What comes now is no answer any more, and may go on for ever.
+    // An upgraded connection is no answer any more, and may stay open for ever.
     this.#isOver = true;
     this.#onStart({ statusCode, headers });
     this.#handler.onRequestUpgrade?.(controller, statusCode, headers, socket);
@@ -130,7 +130,7 @@ export class ThrottledHandler implements Dispatcher.DispatchHandler {
   }
 
   #fail(error: Error): void {
-    // Under way: undici aborts, and tells the handler with that.
+    // Under way: undici aborts, and its error reaches the handler.
     if (this.#controller.hasStarted) {
       this.#controller.stop(error);
       return;
@@ -142,7 +142,7 @@ export class ThrottledHandler implements Dispatcher.DispatchHandler {
 }
 
 function notYet(): void {
-  // Nothing to do it to.
+  // The request is not dispatched yet.
 }
 
 function asError(reason: unknown): Error {

@@ -7,7 +7,7 @@ const TURNED_DOWN: Verdict = { outcome: "ignored", retriable: "never" };
 const BROKEN: Verdict = { outcome: "failed", retriable: "if-idempotent" };
 
 /**
- * By number, which is the place here. A peer that is exhausted or unavailable may have begun: a
+ * Indexed by the number of the status. A peer that is exhausted or unavailable may have begun the call: a
  * response that is too large is RESOURCE_EXHAUSTED, a connection lost halfway is UNAVAILABLE.
  */
 const VERDICTS: readonly (readonly [name: string, verdict: Verdict])[] = [
@@ -51,8 +51,8 @@ const BY_CODE: ReadonlyMap<string, Verdict> = new Map([
 export function classifyGrpc(code: number | string, pushback?: string): Verdict {
   const verdict = BY_CODE.get(String(code).toUpperCase()) ?? BROKEN;
   if (pushback === undefined || verdict.retriable === "never") return verdict;
-  const word = parsePushback(pushback);
-  if (word.kind === "never") return { ...verdict, retriable: "never" };
+  const hint = parsePushback(pushback);
+  if (hint.kind === "never") return { ...verdict, retriable: "never" };
   const retriable = verdict.outcome === "busy" ? "safe" : verdict.retriable;
-  return { ...verdict, retriable, pauseMs: word.pauseMs };
+  return { ...verdict, retriable, pauseMs: hint.pauseMs };
 }

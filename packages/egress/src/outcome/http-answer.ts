@@ -37,7 +37,7 @@ function isSource(headers: object): headers is { get(name: string): unknown } {
   return "get" in headers && typeof headers.get === "function";
 }
 
-/** Fields in an object, whatever the case of their names. */
+/** Fields in an object; names are compared without regard to case. */
 function fieldsOf(headers: object): HeaderSource {
   const fields = hasSmallNames(headers) ? (headers as Fields) : withSmallNames(headers);
   return { get: (name) => textOf(fields[name]) };

@@ -3,8 +3,8 @@ import type { Outcome } from "@sluice/core";
 import type { Hint } from "../hints/hint.ts";
 
 /**
- * Who is meant by a busy answer. `busy-here`: this peer, another may serve. `over-quota`: this
- * caller, who has used what is theirs. `overloaded`: the whole service, for everybody.
+ * What a busy answer speaks of. `busy-here`: this peer is busy, another may serve. `over-quota`: this caller has
+ * used up its quota. `overloaded`: the whole service, for all callers.
  */
 export type BusyScope = "busy-here" | "over-quota" | "overloaded";
 

@@ -20,7 +20,7 @@ const KEYS: ReadonlySet<string> = new Set([
 const SLICES = 10;
 
 /**
- * Bounds what retries add to the load, whatever they are for.
+ * Bounds what retries add to the load, of all kinds together.
  *
  * Over any stretch of `ttlMs` that ends with a retry: retries <= ratio x first attempts +
  * minPerSecond x ttl. The second part is there from the start and may be spent at once; without it

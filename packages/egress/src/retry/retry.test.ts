@@ -237,7 +237,7 @@ describe("a retry that the gate refuses", () => {
   });
 });
 
-test("a call comes back when the pause of its gate ends, not sooner to stand in line", async () => {
+test("a call comes back when the pause of its gate ends, not sooner to wait in the queue", async () => {
   const { gate, timer, answers, events } = setUp({}, { maxWaiting: 0 });
   const runs = Array.from({ length: 20 }, () => gate.run(answers(told(1000), OK), { wait: false }));
   await timer.advance(1200);
@@ -316,7 +316,7 @@ test.each([0, 1])("leave to come back after %d ms does not cut the back-off shor
   await timer.advance(60_000);
   await run;
   expect(new Set(startedAtMs).size).toBe(5);
-  // Four words of a millisecond, and what is added to them, are over long before.
+  // Four hints of a millisecond, and what is added to them, are over long before.
   expect(startedAtMs.at(-1)).toBeGreaterThan(20);
 });
 

@@ -54,7 +54,7 @@ export type Attempt<T> = (
 
 /**
  * What is done with a value that another attempt is to replace. It is of no use after that, so if the
- * attempt is then refused, its caller is told of the refusal.
+ * attempt is then refused, its caller gets the refusal.
  */
 export type Discard<T> = (value: T) => void;
 
@@ -78,7 +78,7 @@ const AFTER_PAUSE_MS = 0.01;
  * Makes failed calls again, within bounds: attempts, a budget of extra load, and calls parked.
  *
  * Each attempt goes through the gate by itself, with a permit and a measurement of its own; between
- * two of them a call holds nothing but its place among the parked. The deadline is that of the
+ * two of them a call is parked and holds nothing. The deadline is that of the
  * whole call: a retry that could not start before it is not waited for. A peer that is busy itself,
  * while another may serve, is tried again at once, every other failure after a backoff; but none before
  * the end of a pause that a peer asked for. A refusal of the gate's own is never retried, and if it is a

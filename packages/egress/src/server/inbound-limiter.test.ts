@@ -195,7 +195,7 @@ test.each<[string, InboundLimiterOptions]>([
   ],
   ["no process", { rate: "1/s", processes: 0 }],
   ["a loss that is no word", { rate: "1/s", onStoreLoss: "shut" as "closed" }],
-  ["one observer", { rate: "1/s", observers: (() => undefined) as never }],
+  ["an observer that is no function", { rate: "1/s", observers: [5] as never }],
 ])("%s is no setting", (_, options) => {
   expect(() => createInboundLimiter(options)).toThrow(ConfigError);
 });

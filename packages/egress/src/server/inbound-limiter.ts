@@ -4,7 +4,7 @@ import { createInboundConcurrency } from "./concurrency/inbound-concurrency.ts";
 import type { InboundConcurrency } from "./concurrency/inbound-concurrency.ts";
 import { readInboundOptions } from "./inbound-options.ts";
 import type { InboundLimiterOptions, InboundSettings } from "./inbound-options.ts";
-import { tellObservers } from "./observe/event.ts";
+import { tellObservers } from "../observers.ts";
 import type { InboundObserver } from "./observe/event.ts";
 import { LocalQuotas } from "./quota/local-quotas.ts";
 import { QuotaFields } from "./quota/quota-fields.ts";

@@ -2,6 +2,7 @@ import { ConfigError } from "@sluice/core";
 import type { Clock, QuotaStore, Timer } from "@sluice/core";
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import { systemTimer } from "@sluice/core/system";
+import { readObservers } from "../observers.ts";
 import { readRate } from "../rate-setting.ts";
 import type { Rate, RateSetting } from "../rate-setting.ts";
 import type { InboundConcurrencyOptions, InboundLimit } from "./concurrency/inbound-concurrency.ts";
@@ -31,8 +32,8 @@ export interface InboundLimiterOptions {
   readonly onStoreLoss?: OnStoreLoss;
   /** Most processes that share the store; for `onStoreLoss: "share"`. @default 16 */
   readonly processes?: number;
-  /** Are told of every decision. Default: none. */
-  readonly observers?: readonly InboundObserver[];
+  /** One function or several, which get every event. Default: none. */
+  readonly observers?: InboundObserver | readonly InboundObserver[];
   /**
    * For tests. Requests wait only on a clock that can sleep, such as `VirtualTimer`.
    * Default: the real time.
@@ -40,7 +41,7 @@ export interface InboundLimiterOptions {
   readonly clock?: Clock | Timer;
 }
 
-const KEYS: ReadonlySet<string> = new Set([
+export const INBOUND_KEYS: ReadonlySet<string> = new Set([
   "name",
   "rate",
   "policies",
@@ -81,7 +82,7 @@ export function readInboundOptions(options: InboundLimiterOptions): InboundSetti
     throw new ConfigError(
       'an inbound limiter has no options; use for instance { rate: "100/min" }',
     );
-  requireKnownKeys("an inbound limiter", options, KEYS);
+  requireKnownKeys("an inbound limiter", options, INBOUND_KEYS);
   const {
     name = "inbound",
     maxKeys = 100_000,
@@ -89,7 +90,7 @@ export function readInboundOptions(options: InboundLimiterOptions): InboundSetti
     store,
     onStoreLoss = "share",
   } = options;
-  const { processes = 16, observers = [], clock = systemTimer } = options;
+  const { processes = 16, clock = systemTimer } = options;
   const rates = ratesOf(options);
   if (rates.length === 0 && concurrency === undefined)
     throw new ConfigError(
@@ -101,8 +102,6 @@ export function readInboundOptions(options: InboundLimiterOptions): InboundSetti
   requireWhole("processes", processes, 1, PROCESSES_MAX);
   if (!LOSS.has(onStoreLoss))
     throw new ConfigError(`onStoreLoss is "${onStoreLoss}"; use "share", "closed" or "open"`);
-  if (!Array.isArray(observers) || observers.some((each) => typeof each !== "function"))
-    throw new ConfigError("observers must be a list of functions: observers: [(event) => { … }]");
   const timer = canSleep(clock) ? clock : undefined;
   checkStore(store, rates.length, timer);
   return {
@@ -113,7 +112,7 @@ export function readInboundOptions(options: InboundLimiterOptions): InboundSetti
     store,
     onStoreLoss,
     processes,
-    observers,
+    observers: readObservers(options.observers),
     clock,
     timer,
   };

@@ -1,4 +1,4 @@
-import { invariant, requireCount, requireWhole } from "../../errors.ts";
+import { InvariantError, requireCount, requireWhole } from "../../errors.ts";
 import { WaiterQueue } from "./waiter-queue.ts";
 import type { Waiter } from "./waiter-queue.ts";
 
@@ -56,7 +56,8 @@ export class Semaphore<W extends Waiter> {
 
   /** A raised limit admits waiters with the next `handOver` or the next permit that ends. */
   set limit(limit: number) {
-    invariant(limit >= 1, `limit is ${limit}; it must be at least 1`);
+    // Texts of errors are made for errors only: this is set, and the priority looked at, for every permit.
+    if (!(limit >= 1)) throw new InvariantError(`limit is ${limit}; it must be at least 1`);
     this.#limit = limit;
   }
 
@@ -91,7 +92,8 @@ export class Semaphore<W extends Waiter> {
   /** Takes permits at once, unless a waiter of the same or a higher priority is in the queue. */
   tryAcquire(weight: number, priority: number): boolean {
     requireWeight(weight);
-    invariant(Number.isFinite(priority), `priority is ${priority}; use a finite number`);
+    if (!Number.isFinite(priority))
+      throw new InvariantError(`priority is ${priority}; use a finite number`);
     return !this.#isBehind(priority) && this.#tryTake(weight);
   }
 
@@ -137,10 +139,10 @@ export class Semaphore<W extends Waiter> {
   }
 
   release(weight: number): void {
-    invariant(
-      weight <= this.#inUse,
-      `${weight} permits come back, but only ${this.#inUse} are out; end each permit once`,
-    );
+    if (weight > this.#inUse)
+      throw new InvariantError(
+        `${weight} permits come back, but only ${this.#inUse} are out; end each permit once`,
+      );
     this.#inUse -= weight;
     this.handOver();
   }

@@ -16,8 +16,9 @@ import { requireCost } from "../rate/cost.ts";
 import type { Cost } from "../rate/cost.ts";
 import type { Rates } from "../rate/rates.ts";
 import type { Call } from "../options/call-options.ts";
-import { signalFor, WatchedCall } from "./watched-call.ts";
+import { WatchedCall } from "./watched-call.ts";
 import type { Order, RunHooks, WatchedCallHost } from "./watched-call.ts";
+import { signalFor } from "./work.ts";
 
 export interface AttemptsOptions {
   readonly name: string;
@@ -29,8 +30,6 @@ export interface AttemptsOptions {
   readonly busy: BusyThrottle | undefined;
   readonly classify: Classify | undefined;
   readonly events: GateEvents | undefined;
-  /** A permit has come back. */
-  readonly onPermitBack: () => void;
 }
 
 /** Makes attempts: starts their functions, judges how they come out, and gives their permits back. */
@@ -42,6 +41,8 @@ export class Attempts implements WatchedCallHost, GatePermitIssuer {
   readonly #queue: AdmissionQueue;
   readonly #events: GateEvents | undefined;
   #abandoned = 0;
+  /** Resolve the promises of `drained`. */
+  #onDrained: (() => void)[] = [];
 
   constructor(options: AttemptsOptions) {
     this.name = options.name;
@@ -138,7 +139,15 @@ export class Attempts implements WatchedCallHost, GatePermitIssuer {
     }
     permit.end(this.#loadOf(verdict), nowMs);
     this.#queue.onPermitBack(nowMs);
-    this.#options.onPermitBack();
+    if (this.#queue.inFlight === 0) for (const resolve of this.#onDrained.splice(0)) resolve();
+  }
+
+  /** Resolves once all permits are back. */
+  drained(): Promise<void> {
+    if (this.#queue.inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onDrained.push(resolve);
+    });
   }
 
   loosen(permit: GatePermit, afterMs: number): void {

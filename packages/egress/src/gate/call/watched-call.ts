@@ -10,13 +10,8 @@ import type { GatePermit } from "../permit/gate-permit.ts";
 import type { WaitHandler } from "../permit/wait-handler.ts";
 import type { Charge } from "../rate/charge.ts";
 import type { Call } from "../options/call-options.ts";
-
-/**
- * What is called through a gate. With a deadline, a timeout or a signal it gets a signal that is aborted
- * when its caller no longer waits. Without, one that never is, and unless it declares a parameter for
- * it, one that all such functions share.
- */
-export type Work<T> = (signal: AbortSignal) => T | PromiseLike<T>;
+import { signalFor } from "./work.ts";
+import type { Work } from "./work.ts";
 
 /** For what is built on a gate: how to follow a call more closely than its promise tells. */
 export interface RunHooks<T> {
@@ -31,7 +26,7 @@ export interface RunHooks<T> {
   keep?(value: T, permit: GatePermit): boolean;
 }
 
-/** What is to be called, for which call, and who follows it. */
+/** The function to call, the call that it is for, and the hooks that follow it. */
 export interface Order<T> {
   readonly work: Work<T>;
   readonly call: Call;
@@ -245,13 +240,6 @@ export interface Answer<T> {
   readonly resolve: (value: T) => void;
   readonly reject: (error: unknown) => void;
 }
-
-/** A signal that is never aborted; one of its own for a function that may leave a listener on it. */
-export function signalFor<T>(work: Work<T>): AbortSignal {
-  return work.length === 0 ? NEVER : new AbortController().signal;
-}
-
-const NEVER = new AbortController().signal;
 
 /** What a hook throws: it goes to the hook's own caller, never to the queue that calls the hook. */
 function mistakeOf(hook: () => void): unknown {

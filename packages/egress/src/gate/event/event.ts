@@ -24,6 +24,8 @@ export interface Held extends Happening {
   /** The rate that holds the call, by its name; undefined if no rate does. */
   readonly rate: string | undefined;
   readonly waiting: number;
+  /** The concurrency limit; undefined if there is none. */
+  readonly limit: number | undefined;
   readonly isShadow: boolean;
 }
 
@@ -41,6 +43,9 @@ export interface Refused extends Happening {
   readonly rate: string | undefined;
   readonly refusedAt: RefusedAt;
   readonly retryAfterMs: number | undefined;
+  readonly waiting: number;
+  /** The concurrency limit; undefined if there is none. */
+  readonly limit: number | undefined;
   readonly isShadow: boolean;
 }
 
@@ -48,7 +53,7 @@ export interface Refused extends Happening {
 export interface Ended extends Happening {
   readonly type: "ended";
   readonly outcome: Outcome;
-  /** Who is meant, if the outcome is `busy` and the answer tells. */
+  /** What the busy answer speaks of, if the outcome is `busy` and the answer says it. */
   readonly scope: BusyScope | undefined;
   readonly rttMs: number;
   /** With its own permit if that stays out: a body is still coming, or the function goes on. */
@@ -124,5 +129,5 @@ export type GateEvent =
   | Retried
   | RetryDenied;
 
-/** Is told of every decision, in the step in which it is made: it should be quick. */
+/** Gets every event in the step in which it happens: it should be quick. */
 export type GateObserver = (event: GateEvent) => void;

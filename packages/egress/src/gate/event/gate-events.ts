@@ -1,5 +1,6 @@
 import type { BusyThrottle, Clock, LimitDecision, Permit, Reason } from "@sluice/core";
 import type { Verdict } from "../../outcome/verdict.ts";
+import { tellObservers } from "../../observers.ts";
 import type { DeniedBy, GateEvent, GateObserver } from "./event.ts";
 import type { WaitHandler } from "../permit/wait-handler.ts";
 import type { LeftBecause, Refusal } from "../error/refusal.ts";
@@ -10,7 +11,7 @@ interface HeldBy {
   readonly rate?: string | undefined;
 }
 
-/** What is told of a gate with every event. */
+/** The state of a gate that its events carry. */
 export interface GateState {
   readonly name: string;
   readonly limit: number | undefined;
@@ -63,8 +64,9 @@ export class GateEvents {
   }
 
   held({ reason, rate }: HeldBy, atMs: number): void {
-    const { name: gate, waiting } = this.#gate;
-    this.#tell({ type: "held", gate, atMs, reason, rate, waiting, isShadow: this.#isShadow });
+    const { name: gate, waiting, limit } = this.#gate;
+    const isShadow = this.#isShadow;
+    this.#tell({ type: "held", gate, atMs, reason, rate, waiting, limit, isShadow });
   }
 
   left(leftBecause: LeftBecause): void {
@@ -73,9 +75,9 @@ export class GateEvents {
 
   refused({ reason, rate, retryAfterMs, refusedAt = "door" }: Refusal): void {
     const atMs = this.#clock.now();
-    const isShadow = this.#isShadow;
-    const gate = this.#gate.name;
-    this.#tell({ type: "refused", gate, atMs, reason, rate, refusedAt, retryAfterMs, isShadow });
+    const { name: gate, waiting, limit } = this.#gate;
+    const state = { waiting, limit, isShadow: this.#isShadow };
+    this.#tell({ type: "refused", gate, atMs, reason, rate, refusedAt, retryAfterMs, ...state });
   }
 
   /** What became of an attempt is known; its permit stays out. */
@@ -137,19 +139,6 @@ export class GateEvents {
   }
 
   #tell(event: GateEvent): void {
-    tellAll(this.#observers, event);
-  }
-}
-
-/** Tells all observers; what an observer throws is lost, since the gate must go on. */
-function tellAll(observers: readonly GateObserver[], event: GateEvent): void {
-  for (const observer of observers) {
-    try {
-      const told: unknown = observer(event);
-      // An observer may be an async function, whatever its type says.
-      if (told instanceof Promise) told.catch(() => undefined);
-    } catch {
-      // The next observer and the call go on.
-    }
+    tellObservers(this.#observers, event);
   }
 }

@@ -1,5 +1,6 @@
 import { ConfigError } from "@sluice/core";
 import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
+import { requireBoolean, requireFunction, shown } from "../../check-options.ts";
 import { requireCost } from "../rate/cost.ts";
 import type { Cost } from "../rate/cost.ts";
 import { NO_COSTS } from "../rate/rates.ts";
@@ -101,8 +102,10 @@ export function readCall(options: CallOptions, nowMs: number, defaults: CallDefa
   if (!Number.isFinite(priority))
     throw new ConfigError(`priority is ${priority}; it must be a number`);
   if (attemptTimeoutMs !== undefined) requireDuration("attemptTimeoutMs", attemptTimeoutMs);
-  if (costOf !== undefined && typeof costOf !== "function")
-    throw new ConfigError(`costOf is ${String(costOf)}; it must be a function of the result`);
+  requireFunction("costOf", costOf);
+  requireBoolean("wait", wait);
+  requireBoolean("idempotent", options.idempotent ?? false);
+  requireSignal(signal);
   const { rates } = defaults;
   if (rates === undefined && cost !== undefined) requireCost(cost, []);
   return {
@@ -117,6 +120,13 @@ export function readCall(options: CallOptions, nowMs: number, defaults: CallDefa
     signal,
     wait,
   };
+}
+
+/** Any class: signals of other realms and of libraries are as good as the global one. */
+function requireSignal(signal: unknown): void {
+  if (signal === undefined) return;
+  if (typeof signal === "object" && signal !== null && "throwIfAborted" in signal) return;
+  throw new ConfigError(`signal is ${shown(signal)}; it must be an AbortSignal`);
 }
 
 /** The instant of the deadline of a call that comes at `nowMs`; undefined if it has none. */

@@ -17,6 +17,8 @@ import type {
 import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import type { BusyRuleName } from "@sluice/core/internal";
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
+import { requireBoolean, requireFunction, requireSettings, shown } from "../../check-options.ts";
+import { readObservers } from "../../observers.ts";
 import type { RetryOptions } from "../../retry/retry.ts";
 import { rateText, readRateNumbers } from "../../rate-setting.ts";
 import type { RateSetting } from "../../rate-setting.ts";
@@ -48,7 +50,7 @@ export interface AdaptiveOptions {
 /** Calls in flight at once: found by itself, a number, or not limited. */
 export type ConcurrencySetting = "adaptive" | "none" | number | AdaptiveOptions;
 
-/** What may be put in place of real time and chance. */
+/** Time and randomness, for tests. */
 export interface GateRuntime {
   readonly timer?: Timer;
   readonly random?: Random;
@@ -94,7 +96,7 @@ export interface GateOptions {
 /** A rule by its name, or with its settings. */
 export type BusySetting = BusyRuleName | "off" | Omit<BusyThrottleOptions, "clock">;
 
-const KEYS: ReadonlySet<string> = new Set([
+export const GATE_KEYS: ReadonlySet<string> = new Set([
   "name",
   "concurrency",
   "rate",
@@ -130,7 +132,7 @@ const BUSY_KEYS: ReadonlySet<string> = new Set(["rule", "recover"] satisfies (ke
 
 const MAX_WAITING = 10_000_000;
 
-/** The default of `maxPauseMs`: a longer pause is told to the caller rather than waited for. */
+/** The default of `maxPauseMs`: during a longer pause the caller gets an error rather than a wait. */
 const MAX_PAUSE_MS = 300_000;
 
 /** More than can ever be in flight. */
@@ -160,10 +162,13 @@ export interface GateParts {
 /** Checks the options and builds the parts; a `ConfigError` says what would be right. */
 export function readGateOptions(options: GateOptions): GateParts {
   requireSettings("the options of a gate", options, 'rate: "100/s"');
-  requireKnownKeys("a gate", options, KEYS);
-  if (options.runtime !== undefined) requireKnownKeys("runtime", options.runtime, RUNTIME_KEYS);
+  requireKnownKeys("a gate", options, GATE_KEYS);
+  if (options.runtime !== undefined) {
+    requireSettings("runtime", options.runtime, "timer");
+    requireKnownKeys("runtime", options.runtime, RUNTIME_KEYS);
+  }
   const { name = "gate", concurrency = "none", maxWaiting = 1000, shadow = false } = options;
-  const { maxPauseMs = MAX_PAUSE_MS, attemptTimeoutMs, classify, observers } = options;
+  const { maxPauseMs = MAX_PAUSE_MS, attemptTimeoutMs, classify } = options;
   const {
     timer = systemTimer,
     random = systemRandom,
@@ -172,6 +177,8 @@ export function readGateOptions(options: GateOptions): GateParts {
   requireWhole("maxWaiting", maxWaiting, 0, MAX_WAITING);
   requireDuration("maxPauseMs", maxPauseMs);
   if (attemptTimeoutMs !== undefined) requireDuration("attemptTimeoutMs", attemptTimeoutMs);
+  requireName(name);
+  requireBoolean("shadow", shadow);
   requireFunction("classify", classify);
   requireFunction("costOf", options.costOf);
   return {
@@ -190,29 +197,13 @@ export function readGateOptions(options: GateOptions): GateParts {
     classify,
     retry: retryOf(options.retry),
     isShadow: shadow,
-    observers: observersOf(observers),
+    observers: readObservers(options.observers),
   };
 }
 
-function requireSettings(what: string, value: unknown, example: string): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new ConfigError(
-      `${what} are ${Array.isArray(value) ? "a list" : String(value)}; use an object such as { ${example} }`,
-    );
-}
-
-function requireFunction(name: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function")
-    throw new ConfigError(`${name} is ${JSON.stringify(value)}; it must be a function`);
-}
-
-function observersOf(observers: GateOptions["observers"] = []): readonly GateObserver[] {
-  if (typeof observers === "function") return [observers];
-  const given: unknown = observers;
-  if (!Array.isArray(given))
-    throw new ConfigError(`observers is ${String(given)}; it must be a function or a list of them`);
-  for (const observer of observers) requireFunction("one of observers", observer);
-  return observers;
+function requireName(name: unknown): void {
+  if (typeof name !== "string" || name === "")
+    throw new ConfigError(`name is ${shown(name)}; it must be a text for errors and metrics`);
 }
 
 function retryOf(retry: GateOptions["retry"]): RetryOptions | undefined {
@@ -224,7 +215,8 @@ function retryOf(retry: GateOptions["retry"]): RetryOptions | undefined {
   return retry;
 }
 
-function isAdaptive(concurrency: ConcurrencySetting): boolean {
+/** Whether the limit is found by an algorithm. */
+export function isAdaptive(concurrency: ConcurrencySetting): boolean {
   return concurrency === "adaptive" || typeof concurrency === "object";
 }
 
@@ -273,14 +265,17 @@ function ratesOf({ rate, rates }: GateOptions, timer: Timer): Rates | undefined 
 }
 
 function rateOf(name: string, setting: RateSetting | RateSource, timer: Timer): RateSource {
-  if (typeof setting === "object" && "tryTake" in setting) return setting;
-  const numbers = readRateNumbers(name, setting);
-  return new LocalRate(timer, rateText(setting), numbers);
+  const given: unknown = setting;
+  if (typeof given === "object" && given !== null && "tryTake" in given)
+    return setting as RateSource;
+  const numbers = readRateNumbers(name, setting as RateSetting);
+  return new LocalRate(timer, rateText(setting as RateSetting), numbers);
 }
 
 function busyOf(setting: BusySetting, timer: Timer): BusyThrottle | undefined {
   if (setting === "off") return undefined;
   const options = typeof setting === "string" ? { rule: setting } : setting;
+  requireSettings("busy", options, 'rule: "sluice"');
   requireKnownKeys("busy", options, BUSY_KEYS);
   const { rule = "sluice" } = options;
   if (!BUSY_RULES.has(rule))

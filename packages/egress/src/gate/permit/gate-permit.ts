@@ -1,4 +1,6 @@
+import { ConfigError } from "@sluice/core";
 import type { Outcome, Permit } from "@sluice/core";
+import { shown } from "../../check-options.ts";
 import { requireVerdict } from "../../outcome/verdict.ts";
 import type { Verdict } from "../../outcome/verdict.ts";
 import type { LoosePermit } from "./loose-permits.ts";
@@ -110,5 +112,9 @@ const BY_OUTCOME: Readonly<Record<Outcome, Verdict>> = {
 function verdictOf(result: Outcome | Verdict): Verdict {
   const known: Readonly<Partial<Record<string, Verdict>>> = BY_OUTCOME;
   const verdict = typeof result === "string" ? known[result] : undefined;
-  return verdict ?? requireVerdict("the caller of a permit", result as Verdict);
+  if (verdict !== undefined) return verdict;
+  if (typeof result === "object") return requireVerdict("the end of a permit", result);
+  throw new ConfigError(
+    `a permit was ended with ${shown(result)}; use "ok", "busy", "failed" or "ignored"`,
+  );
 }

@@ -15,7 +15,7 @@ export class LoosePermits {
     return this.#permits.first?.dueMs;
   }
 
-  /** Adds a permit, and takes back those that are due, so that permits nobody needs do not pile up. */
+  /** Adds a permit, and takes back those that are due, so that permits of unread bodies do not pile up. */
   add(permit: LoosePermit, nowMs: number): void {
     this.takeBack(nowMs);
     this.#permits.add(permit);

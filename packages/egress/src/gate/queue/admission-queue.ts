@@ -1,91 +1,68 @@
 import { ConcurrencyLimiter } from "@sluice/core";
-import type {
-  BusyThrottle,
-  LimitAlgorithm,
-  LimitDecision,
-  Permit,
-  Random,
-  Reason,
-  Timer,
-} from "@sluice/core";
-import { Alarms, Ewma } from "@sluice/core/internal";
-import type { Sleeper } from "@sluice/core/internal";
+import type { LimitDecision, Permit, Random, Timer } from "@sluice/core";
+import { Alarms } from "@sluice/core/internal";
 import type { Call } from "../options/call-options.ts";
+import type { GateParts } from "../options/gate-options.ts";
 import type { LeftBecause, Refusal, RefusedAt } from "../error/refusal.ts";
 import { NO_COSTS } from "../rate/rates.ts";
-import type { Costs, Rates } from "../rate/rates.ts";
+import type { Costs } from "../rate/rates.ts";
 import { Conditions } from "./conditions.ts";
 import { GateWaiter } from "./gate-waiter.ts";
 import type { WaiterOwner } from "./gate-waiter.ts";
+import { Holds } from "./holds.ts";
+import type { Asking } from "./holds.ts";
+import { QueueWakeUp } from "./queue-wake-up.ts";
+import { WaitingTotals } from "./waiting-totals.ts";
 import type { WaitHandler } from "../permit/wait-handler.ts";
 import { LoosePermits } from "../permit/loose-permits.ts";
 import type { LoosePermit } from "../permit/loose-permits.ts";
 
-/** What holds a call back now. */
-export interface Hold {
-  readonly reason: Reason;
-  /** The least time that it lasts, in ms; undefined if it depends on other calls, as with permits. */
-  readonly leftMs: number | undefined;
-  /** The rate that holds the call, or whose pause does, by its name. */
-  readonly rate?: string;
-}
-
-export interface AdmissionQueueOptions {
-  readonly algorithm: LimitAlgorithm;
-  readonly isLimited: boolean;
-  readonly rates: Rates | undefined;
-  readonly busy: BusyThrottle | undefined;
-  readonly maxWaiting: number;
-  readonly maxPauseMs: number;
+export interface AdmissionQueueOptions extends Pick<
+  GateParts,
+  "algorithm" | "isLimited" | "rates" | "busy" | "maxWaiting" | "maxPauseMs"
+> {
   readonly onDecision: (decision: LimitDecision) => void;
 }
-
-/** What the queue needs to know of a call that it judges without a waiter. */
-export type Asking = Pick<Call, "weight" | "priority" | "costs" | "deadlineMs">;
-
-/** Weight of the newest call in the mean time that calls take. */
-const SERVICE_ALPHA = 0.1;
-
-/** The least time until the queue is looked at again, in ms, so that rounding never makes it spin. */
-const LOOK_AGAIN_MS = 0.01;
 
 /**
  * One queue before a pause, the rates, a busy throttle and the permits. A call passes all of them in one
  * step or takes nothing from any.
  *
- * One alarm wakes the queue, whatever holds it; a call that waits for another call's permit needs
- * none. All deadlines and that alarm share one sleep of the timer.
+ * One wake-up serves the queue, for all conditions; a call that waits for another call's permit needs
+ * none. The wake-up and all deadlines share one sleep of the timer.
  */
 export class AdmissionQueue implements WaiterOwner {
   readonly deadlines: Alarms;
+  readonly holds: Holds;
   readonly #timer: Timer;
-  readonly #options: AdmissionQueueOptions;
+  readonly #maxPauseMs: number = 0;
   readonly #conditions: Conditions;
   readonly #limiter: ConcurrencyLimiter<GateWaiter>;
   readonly #loose = new LoosePermits();
   readonly #wakeUp: QueueWakeUp;
-  readonly #serviceMs = new Ewma(SERVICE_ALPHA);
-  #waitingWeight = 0;
-  /** The costs of all waiters, one sum for each rate. */
-  readonly #waitingCosts: number[];
+  readonly #totals: WaitingTotals;
   /** The costs of the newcomer that is being asked for; undefined while waiters are. */
   #newcomer: Costs | undefined;
   #isClosed = false;
 
   constructor(timer: Timer, random: Random, options: AdmissionQueueOptions) {
     const { algorithm, rates, busy, maxWaiting, onDecision } = options;
-    this.#options = options;
-    this.#timer = timer;
-    this.#conditions = new Conditions({ rates, busy, random }, timer.now());
-    this.#waitingCosts = (rates?.names ?? []).map(() => 0);
-    this.deadlines = new Alarms(timer);
-    this.#wakeUp = new QueueWakeUp((nowMs) => this.handOver(nowMs));
-    this.#limiter = new ConcurrencyLimiter(algorithm, {
+    const conditions = new Conditions({ rates, busy, random }, timer.now());
+    const limiter = new ConcurrencyLimiter<GateWaiter>(algorithm, {
       clock: timer,
       maxWaiting,
       admit: (_weight, nowMs) => this.#admit(nowMs),
       onDecision,
     });
+    const waiting = new WaitingTotals(rates?.names.length ?? 0);
+    this.#maxPauseMs = options.maxPauseMs;
+    this.#timer = timer;
+    this.#conditions = conditions;
+    this.#limiter = limiter;
+    this.#totals = waiting;
+    this.deadlines = new Alarms(timer);
+    this.#wakeUp = new QueueWakeUp(this.deadlines, (nowMs) => this.handOver(nowMs));
+    this.holds = new Holds({ ...options, conditions, limiter, waiting });
   }
 
   get limit(): number {
@@ -123,54 +100,16 @@ export class AdmissionQueue implements WaiterOwner {
     return this.#limiter.forceAcquire(call.weight, nowMs);
   }
 
-  /**
-   * What holds back a call that came now and went to the end of the queue. The costs of all waiters
-   * count as taken before it, unless the call would overtake some of them.
-   */
-  holdOf({ weight, priority, costs }: Asking, nowMs: number): Hold {
-    const last = this.#limiter.last;
-    const isFirst = last === undefined || last.priority < priority;
-    return this.#hold(weight, costs, isFirst ? NO_COSTS : this.#waitingCosts, nowMs, isFirst);
-  }
-
-  /** Refuses a call: answers what its caller is told, and tells the rate if a rate held it. */
+  /** Refuses a call: answers its refusal, and tells the rate if a rate held it. */
   refusalFor(call: Asking, nowMs: number, refusedAt: RefusedAt): Refusal {
-    const refusal = this.refusalOf(call, nowMs, refusedAt);
+    const refusal = this.holds.refusalOf(call, nowMs, refusedAt);
     this.#conditions.onRefused(call.costs, refusal.rate, refusal.reason);
     return refusal;
   }
 
-  /** What a call would be told if it were refused now. */
-  refusalOf(call: Asking, nowMs: number, refusedAt: RefusedAt): Refusal {
-    const { reason, leftMs, rate } = this.holdOf(call, nowMs);
-    const retryAfterMs = leftMs ?? this.#turnInMs(call.weight);
-    const detail = {
-      waitingFor: this.#describe(reason, rate),
-      waiting: this.waiting,
-      deadlineMs: call.deadlineMs,
-      maxPauseMs: this.#options.maxPauseMs,
-    };
-    return { reason, retryAfterMs, rate, refusedAt, detail };
-  }
-
-  /** What holds back the first waiter, or a call that came now; undefined if nothing does. */
-  holdNow(plain: Asking, nowMs: number): Hold | undefined {
-    const { weight, costs } = this.#limiter.first?.call ?? plain;
-    const hold = this.#hold(weight, costs, NO_COSTS, nowMs, true);
-    return hold.leftMs === 0 ? undefined : hold;
-  }
-
-  /** Whether the first waiter waits for the tokens of this rate. */
-  isWaitingFor(rate: string, nowMs: number): boolean {
-    const first = this.#limiter.first;
-    if (first === undefined) return false;
-    const hold = this.#hold(first.weight, first.call.costs, NO_COSTS, nowMs, true);
-    return hold.rate === rate && hold.reason !== "retry-after";
-  }
-
   /** Whether a pause holds the call that lasts longer than `maxPauseMs`. */
   isPausedTooLong({ costs }: Pick<Asking, "costs">, nowMs: number): boolean {
-    return this.#conditions.pausedForCallMs(costs, nowMs) > this.#options.maxPauseMs;
+    return this.#conditions.pausedForCallMs(costs, nowMs) > this.#maxPauseMs;
   }
 
   /**
@@ -185,7 +124,7 @@ export class AdmissionQueue implements WaiterOwner {
     this.#newcomer = undefined;
     // The call may have been admitted at once.
     if (waiter.link !== undefined) {
-      this.#count(call, 1);
+      this.#totals.add(call);
       waiter.attach(nowMs);
     }
     if (turnedAway !== undefined) this.turnAway(turnedAway, nowMs, "full");
@@ -215,7 +154,7 @@ export class AdmissionQueue implements WaiterOwner {
 
   /** A call was served in this time. */
   onServed(nowMs: number, rttMs: number): void {
-    this.#serviceMs.update(rttMs);
+    this.holds.onServed(rttMs);
     this.#conditions.onServed(nowMs);
   }
 
@@ -248,13 +187,13 @@ export class AdmissionQueue implements WaiterOwner {
 
   close(why: unknown): void {
     this.#isClosed = true;
-    this.deadlines.clear(this.#wakeUp);
+    this.#wakeUp.disarm();
     for (const waiter of this.#limiter.waiters()) this.giveUp(waiter, why, "closed");
   }
 
   onGone(waiter: GateWaiter): void {
-    this.#count(waiter.call, -1);
-    if (this.#limiter.waiting === 0) this.deadlines.clear(this.#wakeUp);
+    this.#totals.remove(waiter.call);
+    if (this.#limiter.waiting === 0) this.#wakeUp.disarm();
   }
 
   /** Takes a waiter out of the queue and tells its caller why. */
@@ -298,63 +237,19 @@ export class AdmissionQueue implements WaiterOwner {
     return !this.#isClosed && this.#conditions.admit(costs, nowMs);
   }
 
-  #hold(weight: number, costs: Costs, ahead: Costs, nowMs: number, isFirst: boolean): Hold {
-    let hold = this.#conditions.hold(costs, ahead, nowMs);
-    const paceMs = this.#limiter.pauseMs(weight, nowMs) ?? 0;
-    if (paceMs > hold.leftMs) hold = { reason: "concurrency", leftMs: paceMs };
-    if (hold.leftMs > 0) return hold;
-    const hasRoom = this.#limiter.hasRoom(weight) && (isFirst || this.waiting === 0);
-    return { reason: "concurrency", leftMs: hasRoom ? 0 : undefined };
-  }
-
-  #describe(reason: Reason, rate: string | undefined): string {
-    if (reason !== "concurrency" || !this.#options.isLimited)
-      return this.#conditions.describe(reason, rate);
-    return `a permit (concurrency limit ${this.limit})`;
-  }
-
-  /** When the last waiter gets its permits, judged by how long calls have taken. */
-  #turnInMs(weight: number): number | undefined {
-    const meanMs = this.#serviceMs.mean;
-    if (meanMs === undefined) return undefined;
-    return Math.ceil((meanMs * (this.#waitingWeight + weight)) / this.#limiter.limit);
-  }
-
   /** Refuses the waiters for which the pauses last too long. */
   #refuseInVain(nowMs: number): void {
     for (const waiter of this.#limiter.waiters()) {
       const pausedMs = this.#conditions.pausedForCallMs(waiter.call.costs, nowMs);
       if (waiter.isInVain(nowMs + pausedMs)) this.refuse(waiter, nowMs, "in-vain");
-      else if (pausedMs > this.#options.maxPauseMs) this.refuse(waiter, nowMs, "max-pause");
+      else if (pausedMs > this.#maxPauseMs) this.refuse(waiter, nowMs, "max-pause");
     }
   }
 
-  #count({ weight, costs }: Call, sign: 1 | -1): void {
-    this.#waitingWeight += sign * weight;
-    for (let i = 0; i < this.#waitingCosts.length; i++)
-      this.#waitingCosts[i] = (this.#waitingCosts[i] ?? 0) + sign * (costs[i] ?? 0);
-  }
-
   #armWakeUp(nowMs: number): void {
-    const first = this.#limiter.first;
-    if (first === undefined || this.#isClosed) return;
-    const { leftMs } = this.#hold(first.weight, first.call.costs, NO_COSTS, nowMs, true);
-    const dueMs = leftMs === undefined ? this.#loose.firstDueMs : nowMs + leftMs;
-    if (dueMs === undefined) return;
-    // An alarm that is set for too early only makes the queue look once more.
-    if (this.#wakeUp.place !== undefined && this.#wakeUp.dueMs <= dueMs) return;
-    this.deadlines.clear(this.#wakeUp);
-    this.#wakeUp.dueMs = Math.max(dueMs, nowMs + LOOK_AGAIN_MS);
-    this.deadlines.set(this.#wakeUp, nowMs);
-  }
-}
-
-class QueueWakeUp implements Sleeper {
-  dueMs = 0;
-  place: number | undefined;
-  readonly ring: (nowMs: number) => void;
-
-  constructor(ring: (nowMs: number) => void) {
-    this.ring = ring;
+    const hold = this.#isClosed ? undefined : this.holds.ofFirst(nowMs);
+    if (hold === undefined) return;
+    const dueMs = hold.leftMs === undefined ? this.#loose.firstDueMs : nowMs + hold.leftMs;
+    if (dueMs !== undefined) this.#wakeUp.arm(dueMs, nowMs);
   }
 }

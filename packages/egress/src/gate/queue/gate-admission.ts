@@ -2,7 +2,8 @@ import type { Permit } from "@sluice/core";
 import type { Call } from "../options/call-options.ts";
 import type { Refusal, RefusedAt } from "../error/refusal.ts";
 import type { GateEvents } from "../event/gate-events.ts";
-import type { AdmissionQueue, Hold } from "./admission-queue.ts";
+import type { AdmissionQueue } from "./admission-queue.ts";
+import type { Hold } from "./holds.ts";
 import type { WaitHandler } from "../permit/wait-handler.ts";
 
 export interface GateAdmissionOptions {
@@ -69,14 +70,14 @@ export class GateAdmission {
       this.#queue.wait(call, nowMs, handler);
       return;
     }
-    const hold = this.#queue.holdOf(call, nowMs);
+    const hold = this.#queue.holds.ofNewcomer(call, nowMs);
     if (this.#queue.wait(call, nowMs, events.about(handler))) events.held(hold, nowMs);
   }
 
   refuse(call: Call, nowMs: number, refusedAt: RefusedAt): Refusal {
-    // A shadow gate lets the call start all the same, so no rate is told of a refusal.
+    // A shadow gate lets the call start all the same, so it does not count as refused by a rate.
     const refusal = this.#isShadow
-      ? this.#queue.refusalOf(call, nowMs, refusedAt)
+      ? this.#queue.holds.refusalOf(call, nowMs, refusedAt)
       : this.#queue.refusalFor(call, nowMs, refusedAt);
     this.#events?.refused(refusal);
     return refusal;
@@ -87,7 +88,7 @@ export class GateAdmission {
     if (!call.wait) return "door";
     if (this.#queue.isPausedTooLong(call, nowMs)) return "max-pause";
     if (call.deadlineAtMs === undefined) return undefined;
-    const hold = this.#queue.holdOf(call, nowMs);
+    const hold = this.#queue.holds.ofNewcomer(call, nowMs);
     return isInVain(call, hold, nowMs) && !isEstimate(call, hold) ? "in-vain" : undefined;
   }
 
@@ -99,7 +100,7 @@ export class GateAdmission {
     const events = this.#events;
     if (events === undefined) return;
     const refusedAt = this.#refusedAt(call, nowMs) ?? (this.#hasQueue ? undefined : "full");
-    if (refusedAt === undefined) events.held(this.#queue.holdOf(call, nowMs), nowMs);
+    if (refusedAt === undefined) events.held(this.#queue.holds.ofNewcomer(call, nowMs), nowMs);
     else this.refuse(call, nowMs, refusedAt);
   }
 }

@@ -13,7 +13,7 @@ export interface RateQueue {
  * stand behind it, if it answers at once. No method may throw.
  */
 export interface RateSource {
-  /** The reason that callers are told while tokens are missing. */
+  /** The reason of holds and refusals while tokens are missing. */
   readonly reason: Reason;
   /** A call that wants more tokens than this waits for this many. Default: no bound. */
   readonly countMax?: number;
@@ -41,7 +41,7 @@ export interface RateSource {
   onRefused?(count: number): void;
   /** How long until `count` tokens have come, as far as is known; 0 if they are there. */
   pauseMs(count: number, nowMs: number): number;
-  /** Whether forgetting the gate now would give nobody more than the rate. Default: true. */
+  /** Whether a new gate would admit no more than the rate. Default: true. */
   isFull?(nowMs: number): boolean;
   /**
    * Wakes the gate's queue whenever tokens come that `pauseMs` did not announce; never from within

@@ -37,7 +37,7 @@ export class Rates {
     this.#namesByLetters = new Map(this.names.map((name) => [lettersOf(name), name]));
   }
 
-  /** The rate that a peer means by a name, whatever the case and the hyphens; undefined if there is none. */
+  /** The rate that a peer means by a name, without regard to case and hyphens; undefined if there is none. */
   nameLike(name: string): string | undefined {
     return this.#namesByLetters.get(lettersOf(name));
   }
@@ -133,7 +133,7 @@ export class Rates {
     return text === undefined ? name : `${name} ${text}`;
   }
 
-  /** Whether forgetting the gate now would give nobody more than the rates and their pauses allow. */
+  /** Whether a new gate would admit no more than the rates and pauses of this one. */
   isIdle(nowMs: number): boolean {
     return this.#sources.every(
       // A source that does not say was passed in, and outlives the gate.

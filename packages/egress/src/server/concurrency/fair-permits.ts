@@ -35,7 +35,7 @@ interface Waiter {
  * in flight, among equals to the one that has waited longest since its last permit. No permit is kept
  * free for later, so one key alone may use all of them.
  *
- * If the queue is full, a request of a key with few waiters takes the place of the newest waiter of the
+ * If the queue is full, a request of a key with few waiters replaces the newest waiter of the
  * key with most. The state is one entry for each key that has a permit or a waiter.
  */
 export class FairPermits {

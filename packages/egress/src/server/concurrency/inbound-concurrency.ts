@@ -19,7 +19,7 @@ export interface InboundConcurrencyOptions {
    */
   readonly maxWaiting?: number;
   /**
-   * What a refused request is told to wait, in ms.
+   * The `Retry-After` of a refused request, in ms.
    * @default 1000
    */
   readonly retryAfterMs?: number;

@@ -65,7 +65,7 @@ export class InFlight {
 
 /**
  * What an answer of ours says of our load. What was turned down took no real work, and a plain 500
- * says nothing: it may be one request that is always answered so, and whoever found it could shrink
+ * says nothing: it may be one request that is always answered so, and a client that found it could shrink
  * the limit at will.
  */
 export function outcomeOf(status: number): Outcome {

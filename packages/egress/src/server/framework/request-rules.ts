@@ -2,6 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { requireKnownKeys } from "@sluice/core/internal";
 import { createInboundLimiter } from "../inbound-limiter.ts";
 import type { InboundDecision, InboundLimiter, LeavingClient } from "../inbound-limiter.ts";
+import { INBOUND_KEYS } from "../inbound-options.ts";
 import type { InboundLimiterOptions } from "../inbound-options.ts";
 import type { AnswerHeaders, Refused } from "../refusal.ts";
 import { clientKey } from "./client-key.ts";
@@ -13,7 +14,7 @@ export interface Answer {
   readonly body?: string;
 }
 
-/** What a limiter is told of a request. */
+/** Rules for requests: their key, their cost, exemptions, and the answer to a refused one. */
 export interface RequestRules<R> {
   /**
    * The key whose quota a request uses, such as a user that has been verified. Default, and for requests
@@ -50,7 +51,12 @@ export interface Judge<R> {
   readonly answer: (refused: Refused, request: R) => RefusedAnswer;
 }
 
-const SHARED_KEYS: ReadonlySet<string> = new Set(["limiter"]);
+const RULE_KEYS = ["key", "cost", "exempt", "answer"] satisfies (keyof RequestRules<unknown>)[];
+
+const KEYS: ReadonlySet<string> = new Set([...RULE_KEYS, "limiter", ...INBOUND_KEYS]);
+
+/** A limiter that is shared has its settings already. */
+const SHARED_KEYS: ReadonlySet<string> = new Set([...RULE_KEYS, "limiter"]);
 
 /** Addresses whose keys are remembered; beyond it all are forgotten and remembered anew. */
 const ADDRESSES_MAX = 10_000;
@@ -68,21 +74,21 @@ export function createJudge<R>(
     );
   if ("admit" in found)
     throw new ConfigError(`${middleware} takes options; write ${middleware}({ limiter })`);
+  if ("limiter" in found) requireKnownKeys(`${middleware} with a limiter`, options, SHARED_KEYS);
+  else requireKnownKeys(middleware, options, KEYS);
   const { key, cost, exempt, answer, ...rest } = options;
   for (const [name, value] of Object.entries({ key, cost, exempt, answer }))
     if (value !== undefined && typeof value !== "function")
       throw new ConfigError(
         `${name} is ${JSON.stringify(value)}; it must be a function of the request`,
       );
-  // A limiter that is shared has its settings already.
-  if ("limiter" in rest) requireKnownKeys("a middleware with a limiter", rest, SHARED_KEYS);
   const limiter = "limiter" in rest ? requireLimiter(rest.limiter) : createInboundLimiter(rest);
   const keyOfAddress = rememberKeys();
   return {
     judge: (request, client) => {
       if (exempt?.(request) === true) return undefined;
       const own = key?.(request);
-      // Told apart, so that no key can be chosen that is somebody's address.
+      // Prefixed, so that a chosen key never equals the address of another client.
       const quotaKey = own === undefined ? keyOfAddress(addressOf(request)) : `key ${own}`;
       return limiter.admit(quotaKey, cost?.(request), client);
     },

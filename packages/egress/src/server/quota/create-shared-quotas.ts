@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/core";
 import type { Rate } from "../../rate-setting.ts";
 import type { InboundSettings, OnStoreLoss } from "../inbound-options.ts";
-import { tellObservers } from "../observe/event.ts";
+import { tellObservers } from "../../observers.ts";
 import { LocalQuotas } from "./local-quotas.ts";
 import { SharedQuotas } from "./shared-quotas.ts";
 import type { SharedQuotasOptions } from "./shared-quotas.ts";

@@ -1,5 +1,5 @@
 import { MemoryQuotaStore } from "@sluice/core";
-import type { QuotaReply, QuotaRequest, QuotaStore } from "@sluice/core";
+import type { QuotaReply, QuotaRequest, QuotaStore, Timer } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -281,4 +281,22 @@ test("a request of absurd cost is its key's own debt: the store is not taken for
   const admitted = decisions.map((decision) => decision?.admitted);
   expect(admitted).toEqual([...costs.map(() => true), ...costs.map(() => false)]);
   expect(events.filter(({ type }) => type === "store-lost")).toEqual([]);
+});
+
+test("a reply that comes after the end of its lease serves the requests that waited for it, and none asks twice", async () => {
+  const virtual = new VirtualTimer();
+  const store = new RemoteStore(virtual);
+  store.delayMs = 600;
+  // A busy machine: time passes between any two lines of a program.
+  let looks = 0;
+  const timer: Timer = {
+    now: () => virtual.now() + 2 * looks++,
+    sleep: (ms, signal) => virtual.sleep(ms, signal),
+  };
+  const limiter = createInboundLimiter({ rate: "100/s", store, clock: timer });
+  const asked = askOften(limiter, 5);
+  await virtual.advance(5000);
+  expect((await asked).every((decision) => decision?.admitted === true)).toBe(true);
+  // The first request asks alone; those that come during its call share the next.
+  expect(store.calls).toBe(2);
 });

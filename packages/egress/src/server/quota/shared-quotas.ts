@@ -30,6 +30,11 @@ interface Entry {
   isAsking: boolean;
 }
 
+interface Called {
+  readonly isShort: boolean;
+  readonly atMs: number;
+}
+
 interface Waiting {
   readonly cost: number;
   readonly onVerdict: (verdict: QuotaVerdict) => void;
@@ -129,14 +134,14 @@ export class SharedQuotas {
   /** Asks until every request that waits for the key has its verdict. */
   async #askFor(entry: Entry): Promise<void> {
     const { lease } = entry;
-    const { timer } = this.#options;
     entry.isAsking = true;
     try {
       while (entry.waiting.length > 0) {
         const needed = neededBy(entry.waiting);
         const [first] = entry.waiting;
-        const isShort = await this.#call(entry, needed, first?.cost ?? 0);
-        const nowMs = timer.now();
+        // Judged at the time of the reply: on a busy machine a late one would have ended by a later time, and
+        // the same requests would ask again, and be charged again, for as long as the machine is busy.
+        const { isShort, atMs: nowMs } = await this.#call(entry, needed, first?.cost ?? 0);
         const waiting = entry.waiting;
         entry.waiting = [];
         for (const each of waiting) {
@@ -155,8 +160,8 @@ export class SharedQuotas {
     }
   }
 
-  /** One call; true if the store had less than was needed. */
-  async #call(entry: Entry, needed: number, least: number): Promise<boolean> {
+  /** One call; answers when its reply came, and whether the store had less than was needed. */
+  async #call(entry: Entry, needed: number, least: number): Promise<Called> {
     const { store, name, policies, timer, listener } = this.#options;
     const sentAtMs = timer.now();
     const asked = entry.lease.ask(needed, least, sentAtMs);
@@ -165,7 +170,7 @@ export class SharedQuotas {
     entry.lease.onReply(reply, asked, sentAtMs, nowMs);
     listener.onCall(nowMs - sentAtMs, reply);
     this.#recover(nowMs);
-    return reply.granted < needed;
+    return { isShort: reply.granted < needed, atMs: nowMs };
   }
 
   #keep(entry: Entry): void {
