@@ -1,0 +1,16 @@
+/** How a source reads the bytes of a message. */
+export type Format = "bytes" | "text" | "json";
+
+/** Throws a SyntaxError for bytes that are no JSON. */
+export function decode(bytes: Buffer, format: Format): unknown {
+  if (format === "bytes") return bytes;
+  const text = bytes.toString("utf8");
+  return format === "text" ? text : JSON.parse(text);
+}
+
+/** The bytes that a sink sends: of a Buffer as it is, of a string in UTF-8, of anything else its JSON. */
+export function encode(value: unknown): Buffer {
+  if (Buffer.isBuffer(value)) return value;
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length);
+  return Buffer.from(typeof value === "string" ? value : (JSON.stringify(value) ?? "null"), "utf8");
+}
