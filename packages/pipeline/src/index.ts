@@ -11,3 +11,22 @@ export type {
 export type { ConnectorEvent, OpenContext } from "./connector/open-context.ts";
 export { decode, encode } from "./connector/format.ts";
 export type { Format } from "./connector/format.ts";
+export type { MapFailure, Mapped, Mapper } from "./map/mapper.ts";
+export type { MapConnector } from "./map/map-connector.ts";
+export type {
+  MapVertex,
+  PipelineDefinition,
+  RetryDefinition,
+  SinkVertex,
+  SourceVertex,
+  VertexLimits,
+} from "./definition/pipeline-definition.ts";
+export type { PipelineEvent } from "./run/pipeline-event.ts";
+export type {
+  PipelineState,
+  PipelineStatus,
+  VertexCounts,
+  VertexState,
+  VertexWaiting,
+} from "./run/pipeline-state.ts";
+export type { PipelineFleet, PipelineRuntime, RunningPipeline } from "./run/running-pipeline.ts";

@@ -1,3 +1,4 @@
+import type { Reason } from "@sluice/core";
 import type { Message } from "../message.ts";
 import type { OpenContext } from "./open-context.ts";
 
@@ -34,8 +35,7 @@ export interface Sink<T = unknown> {
 
 /** Why a sink's writes wait. */
 export interface SinkWaiting {
-  /** One of core's `REASONS`. */
-  readonly reason: string;
+  readonly reason: Reason;
   /** Whole sentence fragment for people, such as `22 of 22 in flight, each takes 105 ms`. */
   readonly detail: string;
   readonly untilMs?: number | undefined;
