@@ -36,6 +36,8 @@ interface SourceReaderParts {
   readonly source: Source;
   readonly format: Format | undefined;
   readonly output: Channel;
+  /** The name of the vertex behind `output`. */
+  readonly next: string;
   readonly limit: ReadLimit;
   readonly meter: VertexMeter;
   readonly settings: () => VertexSettings;
@@ -70,8 +72,8 @@ export class SourceReader implements VertexLoop {
     const sinceMs = this.#waitingSinceMs;
     if (sinceMs === undefined) return undefined;
     const detail = this.#parts.acknowledger.isBehind
-      ? "acknowledgements that the source has not taken"
-      : "room in the buffer of the next vertex";
+      ? "for acknowledgements that the source has not taken"
+      : `for room in the buffer of ${this.#parts.next}`;
     return { reason: undefined, detail, sinceMs };
   }
 
