@@ -9,6 +9,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "packages/fleet": ["@sluice/core"],
   "packages/gateway": ["@sluice/core", "@sluice/fleet", "@sluice/pulsar"],
   "packages/lab": ["@sluice/core", "@sluice/fleet", "@sluice/gateway", "@sluice/pulsar"],
+  "packages/pipeline": ["@sluice/core", "@sluice/egress", "@sluice/fleet", "@sluice/pulsar"],
   "packages/pulsar": ["@sluice/core"],
   "packages/sluice": ["@sluice/core", "@sluice/fleet", "@sluice/gateway", "@sluice/lab"],
   bench: [
@@ -17,6 +18,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "@sluice/fleet",
     "@sluice/gateway",
     "@sluice/lab",
+    "@sluice/pipeline",
     "@sluice/pulsar",
   ],
 };

@@ -1,0 +1,49 @@
+import type { Reason } from "@sluice/core";
+import type { Message } from "../message.ts";
+import type { OpenContext } from "./open-context.ts";
+
+/** A message that was not written. */
+export interface WriteFailure {
+  readonly error: Error;
+  /** Whether the same message may succeed later. False: it goes to the dead-letter sink at once. */
+  readonly isRetriable: boolean;
+  /** The server asks not to be sent this message before, ms from now. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** `undefined`: the server has the message. */
+export type WriteResult = WriteFailure | undefined;
+
+/**
+ * Where messages go. A message that was written may be written again after a crash: at least once.
+ */
+export interface Sink<T = unknown> {
+  /**
+   * Resolves once the server has what it is going to have: one result for each message, in their order;
+   * or nothing if all are written. Rejecting is a failure of every message that may succeed later.
+   * `signal` ends waiting at the drain's deadline.
+   */
+  write(
+    messages: readonly Message<T>[],
+    options: { readonly signal: AbortSignal },
+  ): Promise<readonly WriteResult[] | void>;
+  /** The reason for which writing waits at present, for `why` and metrics. */
+  why?(): SinkWaiting | undefined;
+  /** Writes what is buffered, and frees what was opened. */
+  close(): Promise<void>;
+}
+
+/** Why a sink's writes wait. */
+export interface SinkWaiting {
+  readonly reason: Reason;
+  /** Whole sentence fragment for people, such as `22 of 22 in flight, each takes 105 ms`. */
+  readonly detail: string;
+  readonly untilMs?: number | undefined;
+}
+
+/** A sink that a pipeline opens when it starts. */
+export interface SinkConnector<T = unknown> {
+  /** The connector's name in a flow file, such as `http`. */
+  readonly kind: string;
+  open(context: OpenContext): Promise<Sink<T>>;
+}

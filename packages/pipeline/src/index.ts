@@ -1,0 +1,55 @@
+// A pipeline in code.
+export { pipeline, PipelineBuilder, PipelineMiddle } from "./build/pipeline-builder.ts";
+export type { PipelineOptions, PipelineStart, VertexOptions } from "./build/pipeline-builder.ts";
+export { startPipeline } from "./run/start-pipeline.ts";
+
+// Connectors that need no server.
+export { generator } from "./connectors/generator.ts";
+export type { GeneratorOptions } from "./connectors/generator.ts";
+export { blackhole } from "./connectors/blackhole.ts";
+
+// Maps in this process.
+export { mapFunction } from "./map/map-function.ts";
+export type { MapAnswer, MapContext, MapFunction, MapOptions } from "./map/map-function.ts";
+export { mapBatch } from "./map/map-batch.ts";
+export type { MapBatchFunction } from "./map/map-batch.ts";
+export { mapModule } from "./map/map-module.ts";
+export type { MapModuleOptions } from "./map/map-module.ts";
+
+// How many replicas a vertex should have.
+export { desiredReplicas } from "./scale/desired-replicas.ts";
+export type { ScaleDecision, ScaleSettings, ScaleState } from "./scale/desired-replicas.ts";
+
+// What connectors and maps are made of.
+export type { Message, Output } from "./message.ts";
+export { END } from "./connector/source.ts";
+export type { ReadOptions, Source, SourceConnector } from "./connector/source.ts";
+export type {
+  Sink,
+  SinkConnector,
+  SinkWaiting,
+  WriteFailure,
+  WriteResult,
+} from "./connector/sink.ts";
+export type { ConnectorEvent, OpenContext } from "./connector/open-context.ts";
+export { decode, encode } from "./connector/format.ts";
+export type { Format } from "./connector/format.ts";
+export type { MapFailure, Mapped, Mapper } from "./map/mapper.ts";
+export type { MapConnector } from "./map/map-connector.ts";
+export type {
+  MapVertex,
+  PipelineDefinition,
+  RetryDefinition,
+  SinkVertex,
+  SourceVertex,
+  VertexLimits,
+} from "./definition/pipeline-definition.ts";
+export type { PipelineEvent } from "./run/pipeline-event.ts";
+export type {
+  PipelineState,
+  PipelineStatus,
+  VertexCounts,
+  VertexState,
+  VertexWaiting,
+} from "./run/pipeline-state.ts";
+export type { PipelineFleet, PipelineRuntime, RunningPipeline } from "./run/running-pipeline.ts";

@@ -1,0 +1,33 @@
+import type { Random, Timer } from "@sluice/core";
+import type { JoinOptions } from "@sluice/fleet";
+import type { VertexLimits } from "../definition/pipeline-definition.ts";
+import type { PipelineEvent } from "./pipeline-event.ts";
+import type { PipelineState } from "./pipeline-state.ts";
+
+/** Where the replicas of a pipeline meet: limits hold for all of them together. */
+export type PipelineFleet = Pick<JoinOptions, "store" | "replicas" | "maxMembers" | "share">;
+
+export interface PipelineRuntime {
+  /** Prefix of the pools in the store: `flow/pipeline/vertex`. Default: `sluice`. */
+  readonly flow?: string | undefined;
+  /** Default: this process alone has the whole limit. */
+  readonly fleet?: PipelineFleet | undefined;
+  readonly observe?: ((event: PipelineEvent) => void) | undefined;
+  /** Stops the pipeline, with a drain. */
+  readonly signal?: AbortSignal | undefined;
+  /** Time and randomness, for tests. Default: the real ones. */
+  readonly timer?: Timer | undefined;
+  readonly random?: Random | undefined;
+}
+
+export interface RunningPipeline {
+  readonly name: string;
+  state(): PipelineState;
+  /** New limits of one vertex, at once; for the whole fleet if there is a store. */
+  setLimits(vertex: string, limits: VertexLimits): Promise<void>;
+  /** Stops reading, waits for what was read (`drainMs`), gives the rest back to the source and closes everything. */
+  stop(): Promise<PipelineState>;
+  /** Resolves when the pipeline has stopped, by its end or `stop`; rejects if it cannot go on. */
+  readonly done: Promise<PipelineState>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
