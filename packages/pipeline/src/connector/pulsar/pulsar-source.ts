@@ -48,6 +48,16 @@ const NACK_DELAY_MS = 1_000;
  * @example
  * pulsarSource({ url: "pulsar://localhost:6650", topic: "orders", subscription: "shop", format: "json" })
  */
+export function pulsarSource<T = unknown>(
+  options: PulsarSourceOptions & { readonly format: "json" },
+): SourceConnector<T>;
+export function pulsarSource(
+  options: PulsarSourceOptions & { readonly format: "text" },
+): SourceConnector<string>;
+export function pulsarSource(
+  options: PulsarSourceOptions & { readonly format?: "bytes" | undefined },
+): SourceConnector<Buffer>;
+export function pulsarSource(options: PulsarSourceOptions): SourceConnector;
 export function pulsarSource(options: PulsarSourceOptions): SourceConnector<Buffer> {
   requireKnownKeys("pulsarSource", options, KNOWN);
   return {
