@@ -146,6 +146,7 @@ class HttpSource implements Source {
         text: `${queued} messages were accepted and not read: they are lost (respond: "accepted")`,
       });
     this.#buffer.close();
+    this.#onMessages?.();
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#server.closeIdleConnections();
