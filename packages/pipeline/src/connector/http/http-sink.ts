@@ -295,9 +295,7 @@ function untilAborted(
     };
     if (signal.aborted) listener.handleEvent();
     else addAbortListener(signal, listener);
-    done
-      .finally(() => removeAbortListener(signal, listener))
-      .then(() => resolve(), reject);
+    done.finally(() => removeAbortListener(signal, listener)).then(() => resolve(), reject);
   });
 }
 
