@@ -1,0 +1,318 @@
+import { addAbortListener, Ewma, removeAbortListener } from "@sluice/core/internal";
+import { createGate, ThrottledError } from "@sluice/egress";
+import type {
+  CallOptions,
+  ConcurrencySetting,
+  Gate,
+  Settled,
+  Verdict,
+  WhyWaiting,
+} from "@sluice/egress";
+import { Pool } from "undici";
+import type { Message } from "../../message.ts";
+import type { OpenContext } from "../open-context.ts";
+import type { Sink, SinkConnector, SinkWaiting, WriteFailure, WriteResult } from "../sink.ts";
+import { HttpAnswerError } from "./http-answer-error.ts";
+import { HttpExchange, isSuccess } from "./http-exchange.ts";
+import type { HttpAnswer } from "./http-exchange.ts";
+import { HttpTimeoutError } from "./http-timeout-error.ts";
+import { batchedBodies, bytesOf, halves, singleBody, UnsendableError } from "./request-body.ts";
+import type { RequestBody } from "./request-body.ts";
+import { RequestFields } from "./request-fields.ts";
+import { readHttpSinkOptions } from "./sink-options.ts";
+import type { HttpSinkOptions, HttpSinkSettings } from "./sink-options.ts";
+
+/**
+ * Sends messages to a service, as fast as it takes them: requests go through a gate that finds how many may be
+ * in flight and obeys `Retry-After`, 429 and 503.
+ *
+ * @example
+ * httpSink({ url: "http://localhost:9000/orders", request: { concurrency: "adaptive" } })
+ */
+export function httpSink(options: HttpSinkOptions): SinkConnector {
+  const settings = readHttpSinkOptions(options);
+  return {
+    kind: "http",
+    open: (context) => Promise.resolve(new HttpSink(settings, context)),
+  };
+}
+
+/** Calls in the gate's queue: as many as the pipeline has messages, which it bounds itself. */
+const WAITING_MAX = 10_000_000;
+
+/** The gate's own bound of an adaptive limit. */
+const ADAPTIVE_LIMIT_MAX = 200;
+
+/** Weight of the newest request in the mean time that requests take. */
+const SERVICE_ALPHA = 0.1;
+
+/** Statuses that may be about one message of several: malformed, too large, not to be processed. */
+const OF_ONE_MESSAGE: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/** Statuses below 500 after which the same request may succeed: timeout, misdirected, too early, too many. */
+const RETRIABLE: ReadonlySet<number> = new Set([408, 421, 425, 429]);
+
+/** A pipeline delivers at least once in any case, so a request may be repeated. */
+const IDEMPOTENT: CallOptions = { idempotent: true };
+
+const SERVED: Verdict = { outcome: "ok", retriable: "never" };
+
+/** Fields by which an answer that is fine in itself can ask for a pause. */
+const LIMIT_FIELDS = [
+  "ratelimit",
+  "ratelimit-remaining",
+  "x-ratelimit-remaining",
+  "x-rate-limit-remaining",
+];
+
+/** Codes of undici for a service that takes too long. */
+const LATE_CODES: ReadonlySet<unknown> = new Set([
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+/** One call of `write`: the results of its messages, and the requests that are in flight for it. */
+interface Writing {
+  readonly messages: readonly Message[];
+  /** `true` until there is one. */
+  readonly results: (WriteResult | true)[];
+  readonly exchanges: Set<HttpExchange>;
+  readonly signal: AbortSignal;
+}
+
+/** The body and the messages of a request. Throws an `UnsendableError` if a value has no bytes. */
+type MakeRequest = () => readonly [body: RequestBody, messages: readonly Message[]];
+
+class HttpSink implements Sink {
+  readonly #settings: HttpSinkSettings;
+  readonly #context: OpenContext;
+  readonly #pool: Pool;
+  readonly #gate: Gate;
+  readonly #fields: RequestFields;
+  readonly #path: string;
+  readonly #serviceMs = new Ewma(SERVICE_ALPHA);
+
+  constructor(settings: HttpSinkSettings, context: OpenContext) {
+    const { url, tls, request, observers = [], headers, carry, idempotencyHeader } = settings;
+    const { timer, random, name } = context;
+    this.#settings = settings;
+    this.#context = context;
+    this.#path = `${url.pathname}${url.search}`;
+    this.#pool = new Pool(url.origin, {
+      connections: connectionsOf(request.concurrency),
+      connect: { ...certificatesOf(tls), timeout: request.timeoutMs },
+      headersTimeout: request.timeoutMs,
+      bodyTimeout: request.timeoutMs,
+    });
+    this.#gate = createGate({
+      name: `${name} to ${url.host}`,
+      concurrency: request.concurrency ?? "adaptive",
+      classify: verdictOf,
+      maxWaiting: WAITING_MAX,
+      observers,
+      runtime: { timer, random },
+      ...(request.rate === undefined ? {} : { rate: request.rate }),
+      ...(request.busy === undefined ? {} : { busy: request.busy }),
+      ...(request.retry === undefined ? {} : { retry: request.retry }),
+    });
+    this.#fields = new RequestFields({ headers, carry, idempotencyHeader, scope: name });
+  }
+
+  async write(
+    messages: readonly Message[],
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<readonly WriteResult[] | void> {
+    const writing: Writing = {
+      messages,
+      results: messages.map(() => true),
+      exchanges: new Set(),
+      signal,
+    };
+    await untilAborted(this.#sendAll(writing), signal, (because) => {
+      for (const exchange of writing.exchanges) exchange.abort(because);
+      for (const [place, result] of writing.results.entries())
+        if (result === true) writing.results[place] = { error: because, isRetriable: true };
+    });
+    const results = writing.results as WriteResult[];
+    return results.some((result) => result !== undefined) ? results : undefined;
+  }
+
+  why(): SinkWaiting | undefined {
+    const why = this.#gate.why();
+    if (why === undefined) return undefined;
+    const { reason, leftMs } = why;
+    const untilMs = leftMs === undefined ? undefined : this.#context.timer.now() + leftMs;
+    return { reason, detail: this.#detailOf(why), untilMs };
+  }
+
+  async close(): Promise<void> {
+    this.#gate.close();
+    // Writes have ended; what is left are connections, and rests of answers that nobody needs.
+    await this.#pool.destroy();
+  }
+
+  #sendAll(writing: Writing): Promise<unknown> {
+    const { messages, results } = writing;
+    const { batch } = this.#settings;
+    if (batch === undefined)
+      return Promise.all(
+        messages.map((message, place) =>
+          this.#attempt(() => [singleBody(message, place), [message]], writing).then((failure) => {
+            if (results[place] === true) results[place] = failure;
+          }),
+        ),
+      );
+    const { bodies, unsendable } = batchedBodies(messages, batch);
+    for (const { place, error } of unsendable) results[place] = { error, isRetriable: false };
+    return Promise.all(bodies.map((body) => this.#send(body, writing)));
+  }
+
+  /** Sends a batch. A service that refuses it for one of its messages gets it again in halves. */
+  async #send(body: RequestBody, writing: Writing): Promise<void> {
+    const { messages, results } = writing;
+    const { places } = body;
+    const failure = await this.#attempt(
+      () => [body, places.map((place) => messages[place] as Message)],
+      writing,
+    );
+    if (failure !== undefined && places.length > 1) {
+      const { error } = failure;
+      if (error instanceof HttpAnswerError && OF_ONE_MESSAGE.has(error.status)) {
+        // One after the other: order is kept as far as the service keeps it.
+        for (const half of halves(body)) await this.#send(half, writing);
+        return;
+      }
+    }
+    for (const place of places) if (results[place] === true) results[place] = failure;
+  }
+
+  /** The request is made when the gate admits it, so that no more bodies are in memory than are in flight. */
+  async #attempt(make: MakeRequest, writing: Writing): Promise<WriteFailure | undefined> {
+    const { retry } = this.#settings.request;
+    const work = (): Promise<HttpAnswer> => this.#exchange(make, writing);
+    try {
+      const { status, excerpt } = await (retry === undefined
+        ? this.#gate.run(work)
+        : this.#gate.run(work, IDEMPOTENT));
+      return isSuccess(status) ? undefined : this.#refused(status, excerpt);
+    } catch (reason) {
+      if (reason instanceof UnsendableError) return { error: reason, isRetriable: false };
+      if (reason instanceof ThrottledError)
+        return { error: reason, isRetriable: true, retryAfterMs: reason.retryAfterMs };
+      return { error: this.#errorOf(reason), isRetriable: true, ...this.#pause() };
+    }
+  }
+
+  #exchange(make: MakeRequest, { exchanges, signal }: Writing): Promise<HttpAnswer> {
+    // The call may have waited in the gate while the write was given up.
+    signal.throwIfAborted();
+    const { timer } = this.#context;
+    const [body, messages] = make();
+    const startedMs = timer.now();
+    const exchange = new HttpExchange((ended) => {
+      exchanges.delete(ended);
+      this.#serviceMs.update(timer.now() - startedMs);
+    });
+    exchanges.add(exchange);
+    this.#pool.dispatch(
+      {
+        method: this.#settings.method,
+        path: this.#path,
+        headers: this.#fields.of(messages, body.contentType),
+        body: bytesOf(body),
+      },
+      exchange,
+    );
+    return exchange.answered;
+  }
+
+  #refused(status: number, excerpt: string): WriteFailure {
+    const { method, url } = this.#settings;
+    const error = new HttpAnswerError(status, `${method} ${url.origin}${url.pathname}`, excerpt);
+    const isRetriable = status >= 500 || RETRIABLE.has(status);
+    return { error, isRetriable, ...(isRetriable ? this.#pause() : {}) };
+  }
+
+  #errorOf(reason: unknown): Error {
+    const { url, request } = this.#settings;
+    if (!(reason instanceof Error)) return new Error(String(reason));
+    return LATE_CODES.has(Reflect.get(reason, "code"))
+      ? new HttpTimeoutError(url.host, request.timeoutMs, { cause: reason })
+      : reason;
+  }
+
+  /** What the service has asked for, as the gate has understood it. */
+  #pause(): Pick<WriteFailure, "retryAfterMs"> {
+    const { pausedForMs } = this.#gate;
+    return pausedForMs > 0 ? { retryAfterMs: pausedForMs } : {};
+  }
+
+  #detailOf({ reason, leftMs, rate }: WhyWaiting): string {
+    const { inFlight, limit = Infinity } = this.#gate;
+    const { host } = this.#settings.url;
+    const left = leftMs === undefined ? "" : `, ${Math.ceil(leftMs)} ms left`;
+    const meanMs = this.#serviceMs.mean;
+    switch (reason) {
+      case "concurrency": {
+        const each = meanMs === undefined ? "" : `, each takes ${Math.round(meanMs)} ms`;
+        return `${inFlight} of ${limit} requests to ${host} in flight${each}`;
+      }
+      case "retry-after":
+        return `${host} asked for a pause${left}`;
+      case "peer-busy":
+        return `${host} answers that it is busy${left}`;
+      case "rate":
+        return `the rate of requests to ${host}${rate === undefined ? "" : ` (${rate})`} is used up${left}`;
+      default:
+        return `requests to ${host} wait: ${reason}${left}`;
+    }
+  }
+}
+
+/** Most answers are fine and name no limit; the gate judges all others. */
+function verdictOf(settled: Settled): Verdict | undefined {
+  if (!("value" in settled)) return undefined;
+  const { status, headers } = settled.value as HttpAnswer;
+  if (!isSuccess(status)) return undefined;
+  for (const name of LIMIT_FIELDS) if (headers[name] !== undefined) return undefined;
+  return SERVED;
+}
+
+/** Waits for `done`, or until the signal aborts and `onAborted` was called. */
+function untilAborted(
+  done: Promise<unknown>,
+  signal: AbortSignal,
+  onAborted: (because: Error) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const listener = {
+      handleEvent: (): void => {
+        const reason: unknown = signal.reason;
+        onAborted(reason instanceof Error ? reason : new Error(String(reason)));
+        resolve();
+      },
+    };
+    if (signal.aborted) listener.handleEvent();
+    else addAbortListener(signal, listener);
+    done.finally(() => removeAbortListener(signal, listener)).then(() => resolve(), reject);
+  });
+}
+
+/**
+ * As many connections as requests can be in flight. Without a bound undici opens one for each request that
+ * begins in the turn of the event loop in which another ends: it frees a connection a turn later.
+ */
+function connectionsOf(concurrency: ConcurrencySetting = "adaptive"): number | null {
+  if (typeof concurrency === "number") return concurrency;
+  if (concurrency === "none") return null;
+  return concurrency === "adaptive"
+    ? ADAPTIVE_LIMIT_MAX
+    : (concurrency.maxLimit ?? ADAPTIVE_LIMIT_MAX);
+}
+
+function certificatesOf(tls: HttpSinkSettings["tls"]): object {
+  if (tls === undefined) return {};
+  const { dangerouslyAllowAnyCertificate = false, ...certificates } = tls;
+  return { ...certificates, rejectUnauthorized: !dangerouslyAllowAnyCertificate };
+}
