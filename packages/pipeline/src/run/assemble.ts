@@ -65,7 +65,7 @@ export async function assemble(
       );
     connectors = await open();
   } catch (error) {
-    await Promise.allSettled(vertices.map(({ limit }) => limit.limiter?.leave("redeploy")));
+    await Promise.allSettled(vertices.map(async ({ limit }) => limit.limiter?.leave("redeploy")));
     await pools.close();
     throw error;
   }
