@@ -1,3 +1,22 @@
+// A pipeline in code.
+export { pipeline, PipelineBuilder, PipelineMiddle } from "./build/pipeline-builder.ts";
+export type { PipelineOptions, PipelineStart, VertexOptions } from "./build/pipeline-builder.ts";
+export { startPipeline } from "./run/start-pipeline.ts";
+
+// Connectors that need no server.
+export { generator } from "./connectors/generator.ts";
+export type { GeneratorOptions } from "./connectors/generator.ts";
+export { blackhole } from "./connectors/blackhole.ts";
+
+// Maps in this process.
+export { mapFunction } from "./map/map-function.ts";
+export type { MapAnswer, MapContext, MapFunction, MapOptions } from "./map/map-function.ts";
+export { mapBatch } from "./map/map-batch.ts";
+export type { MapBatchFunction } from "./map/map-batch.ts";
+export { mapModule } from "./map/map-module.ts";
+export type { MapModuleOptions } from "./map/map-module.ts";
+
+// What connectors and maps are made of.
 export type { Message, Output } from "./message.ts";
 export { END } from "./connector/source.ts";
 export type { ReadOptions, Source, SourceConnector } from "./connector/source.ts";

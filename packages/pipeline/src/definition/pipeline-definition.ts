@@ -33,7 +33,10 @@ export interface SinkVertex extends VertexDefinition {
 
 /** How often a message is tried in one vertex. */
 export interface RetryDefinition {
-  /** Tries of one message in one vertex, the first included. Default: 5. */
+  /**
+   * Tries of one message in one vertex, the first included. Default: 5; but a sink that says that a message may
+   * succeed later gets it until it does if there is no dead-letter sink, because nothing else has the message.
+   */
   readonly attempts?: number | undefined;
   /** Pause before the second try, ms; it doubles up to `backoffMaxMs`, with jitter. Default: 100. */
   readonly backoffMs?: number | undefined;
@@ -50,7 +53,7 @@ export interface PipelineDefinition {
   /** Defaults for the limits of every vertex. */
   readonly limits?: VertexLimits | undefined;
   readonly retry?: RetryDefinition | undefined;
-  /** Gets messages that no try could process. Default: an event tells of them, and they are acknowledged. */
+  /** Gets messages that no try could process. Default: an event tells of them, and they are acknowledged: they are lost. */
   readonly deadLetter?: SinkConnector | undefined;
   /** Messages that wait between two vertices at most. Default: 2 × the read batch of the vertex behind. */
   readonly bufferMax?: number | undefined;

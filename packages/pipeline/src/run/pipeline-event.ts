@@ -16,6 +16,9 @@ export type PipelineEvent =
       readonly kind: "message-failed";
       readonly messageId: string;
       readonly error: Error;
+      /** Whether it is tried again. If not, it is acknowledged. */
+      readonly isTriedAgain: boolean;
+      /** Whether the dead-letter sink has it. */
       readonly isDeadLettered: boolean;
       readonly others: number;
     })

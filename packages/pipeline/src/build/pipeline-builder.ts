@@ -1,0 +1,115 @@
+import type { SinkConnector } from "../connector/sink.ts";
+import type { SourceConnector } from "../connector/source.ts";
+import type {
+  MapVertex,
+  PipelineDefinition,
+  SourceVertex,
+  VertexLimits,
+} from "../definition/pipeline-definition.ts";
+import type { MapConnector } from "../map/map-connector.ts";
+import { mapFunction } from "../map/map-function.ts";
+import type { MapFunction } from "../map/map-function.ts";
+import type { PipelineState } from "../run/pipeline-state.ts";
+import type { PipelineRuntime, RunningPipeline } from "../run/running-pipeline.ts";
+import { startPipeline } from "../run/start-pipeline.ts";
+
+/** What holds for a whole pipeline. */
+export type PipelineOptions = Omit<PipelineDefinition, "name" | "source" | "maps" | "sink">;
+
+export interface VertexOptions {
+  /** Default: `in` for the source, `map`, `map2` and so on for the maps, `out` for the sink. */
+  readonly name?: string | undefined;
+  readonly limits?: VertexLimits | undefined;
+}
+
+/**
+ * Begins the definition of a pipeline in code.
+ *
+ * @example
+ * await pipeline("orders")
+ *   .source(generator({ values: [1, 2, 3] }))
+ *   .map(({ value }) => ({ value: value * 2 }))
+ *   .sink(blackhole())
+ *   .run();
+ */
+export function pipeline(name: string, options: PipelineOptions = {}): PipelineStart {
+  return {
+    source: (source, vertex) =>
+      new PipelineMiddle(name, options, { ...named(vertex, "in"), source }, []),
+  };
+}
+
+/** A pipeline that has no source yet. */
+export interface PipelineStart {
+  source<T>(source: SourceConnector<T>, vertex?: VertexOptions): PipelineMiddle<T>;
+}
+
+/** A pipeline that has no sink yet; its last vertex answers messages of `T`. */
+export class PipelineMiddle<T> {
+  readonly #name: string;
+  readonly #options: PipelineOptions;
+  readonly #source: SourceVertex;
+  readonly #maps: readonly MapVertex[];
+
+  /** @internal */
+  constructor(
+    name: string,
+    options: PipelineOptions,
+    source: SourceVertex,
+    maps: readonly MapVertex[],
+  ) {
+    this.#name = name;
+    this.#options = options;
+    this.#source = source;
+    this.#maps = maps;
+  }
+
+  /** Adds a map: a function of one message, or what `mapBatch` and `mapModule` answer. */
+  map<O>(
+    map: MapFunction<T, O, undefined> | MapConnector<T, O>,
+    vertex?: VertexOptions,
+  ): PipelineMiddle<O> {
+    const count = this.#maps.length + 1;
+    const connector = typeof map === "function" ? mapFunction(map) : map;
+    const added = { ...named(vertex, count === 1 ? "map" : `map${count}`), map: connector };
+    return new PipelineMiddle(this.#name, this.#options, this.#source, [...this.#maps, added]);
+  }
+
+  sink(sink: SinkConnector<T>, vertex?: VertexOptions): PipelineBuilder {
+    return new PipelineBuilder({
+      ...this.#options,
+      name: this.#name,
+      source: this.#source,
+      maps: this.#maps,
+      sink: { ...named(vertex, "out"), sink },
+    });
+  }
+}
+
+/** A complete pipeline. */
+export class PipelineBuilder {
+  readonly definition: PipelineDefinition;
+
+  /** @internal */
+  constructor(definition: PipelineDefinition) {
+    this.definition = definition;
+  }
+
+  /** Starts it, and resolves as soon as it reads. */
+  start(runtime: PipelineRuntime = {}): Promise<RunningPipeline> {
+    return startPipeline(this.definition, runtime);
+  }
+
+  /** Runs it until its source has ended or `signal` stops it, and answers how it ended. */
+  async run(runtime: PipelineRuntime = {}): Promise<PipelineState> {
+    const running = await this.start(runtime);
+    return running.done;
+  }
+}
+
+function named(
+  vertex: VertexOptions | undefined,
+  name: string,
+): { readonly name: string; readonly limits: VertexLimits | undefined } {
+  return { name: vertex?.name ?? name, limits: vertex?.limits };
+}

@@ -1,0 +1,63 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ConfigError } from "@sluice/core";
+import { requireDuration, requireKnownKeys } from "@sluice/core/internal";
+import type { MapConnector } from "./map-connector.ts";
+import { batchMapper } from "./map-batch.ts";
+import type { MapBatchFunction } from "./map-batch.ts";
+import { functionMapper } from "./map-function.ts";
+import type { MapFunction, MapOptions } from "./map-function.ts";
+import type { Mapper } from "./mapper.ts";
+
+export interface MapModuleOptions extends MapOptions {
+  /** A path, relative to the working directory, or a `file:` address. */
+  readonly module: string | URL;
+}
+
+const KEYS: ReadonlySet<string> = new Set([
+  "module",
+  "settings",
+  "timeoutMs",
+] satisfies (keyof MapModuleOptions)[]);
+
+/**
+ * A map in a module of its own: its default export maps one message, or its export `batch` maps a batch.
+ * A TypeScript module needs a Node that runs it: 22.18 or later.
+ */
+export function mapModule<I = unknown, O = unknown>(options: MapModuleOptions): MapConnector<I, O> {
+  requireKnownKeys("mapModule", options, KEYS);
+  const { module, timeoutMs } = options;
+  if (timeoutMs !== undefined) requireDuration("timeoutMs", timeoutMs, 1);
+  return {
+    kind: "module",
+    open: async ({ timer }): Promise<Mapper<I, O>> => {
+      const exported = await load(module);
+      if (typeof exported.batch === "function")
+        return batchMapper(exported.batch as MapBatchFunction<I, O>, options, timer);
+      if (typeof exported.default === "function")
+        return functionMapper(exported.default as MapFunction<I, O>, options, timer);
+      const found = Object.keys(exported).join(", ");
+      throw new ConfigError(
+        `${String(module)} exports ${found === "" ? "nothing" : found}; a map module has a default export, such as export default (message) => ({ value: message.value }), or an export named batch`,
+      );
+    },
+  };
+}
+
+interface MapModule {
+  readonly default?: unknown;
+  readonly batch?: unknown;
+}
+
+async function load(module: string | URL): Promise<MapModule> {
+  const url =
+    module instanceof URL || module.startsWith("file:")
+      ? String(module)
+      : pathToFileURL(resolve(module)).href;
+  try {
+    return (await import(url)) as MapModule;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(`${String(module)} cannot be loaded: ${why}`, undefined, { cause });
+  }
+}

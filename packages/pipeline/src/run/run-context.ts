@@ -1,0 +1,30 @@
+import type { Random, Timer } from "@sluice/core";
+import type { PipelineEvent } from "./pipeline-event.ts";
+
+/** What every part of a running pipeline has. */
+export interface RunContext {
+  readonly pipeline: string;
+  readonly timer: Timer;
+  readonly random: Random;
+  /** Never throws. */
+  readonly tell: (event: PipelineEvent) => void;
+  /** Aborted when reading from the source ends: a drain begins. */
+  readonly stopped: AbortSignal;
+  /** Aborted at the drain's deadline: nothing is started any more. */
+  readonly cut: AbortSignal;
+}
+
+/** Sleeps unless the signal is aborted; answers whether the whole time has passed. */
+export async function slept(timer: Timer, ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await timer.sleep(ms, signal);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
+}
+
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
