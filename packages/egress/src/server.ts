@@ -16,6 +16,8 @@ export type { RateSetting } from "./rate-setting.ts";
 export type { AnswerHeaders, InboundReason, Refused } from "./server/refusal.ts";
 export type { InboundEvent, InboundObserver } from "./server/observe/event.ts";
 export type { Answer, LimitOptions, RequestRules } from "./server/framework/request-rules.ts";
+export { formatRateLimit, formatRateLimitPolicy } from "./hints/rate-limit-fields.ts";
+export type { Quota, QuotaPolicy, QuotaUnit } from "./hints/rate-limit-fields.ts";
 export { clientKey } from "./server/framework/client-key.ts";
 
 // One for each way in which servers pass requests on; none of the frameworks is needed to run it.

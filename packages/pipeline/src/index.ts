@@ -58,3 +58,26 @@ export type {
   VertexWaiting,
 } from "./run/pipeline-state.ts";
 export type { PipelineFleet, PipelineRuntime, RunningPipeline } from "./run/running-pipeline.ts";
+
+// Connectors: Pulsar and HTTP.
+export { pulsarSource } from "./connector/pulsar/pulsar-source.ts";
+export type { PulsarSourceOptions } from "./connector/pulsar/pulsar-source.ts";
+export { pulsarSink } from "./connector/pulsar/pulsar-sink.ts";
+export type { PulsarSinkOptions } from "./connector/pulsar/pulsar-sink.ts";
+export type { PulsarConnection } from "./connector/pulsar/connection.ts";
+export { httpSource } from "./connector/http/http-source.ts";
+export type { HttpSourceOptions } from "./connector/http/source-options.ts";
+export { httpSink } from "./connector/http/http-sink.ts";
+export type {
+  HttpBatchOptions,
+  HttpRequestOptions,
+  HttpSinkOptions,
+} from "./connector/http/sink-options.ts";
+export { HttpAnswerError } from "./connector/http/http-answer-error.ts";
+
+// Maps apart from the process.
+export { mapThreads } from "./map/threads/map-threads.ts";
+export type { MapThreadsOptions } from "./map/threads/map-threads.ts";
+export { mapCommand } from "./map/command/map-command.ts";
+export type { MapCommandOptions } from "./map/command/map-command.ts";
+export { MapError } from "./map/map-error.ts";

@@ -1,4 +1,5 @@
 import { ConfigError } from "@sluice/core";
+import { requireCount } from "@sluice/core/internal";
 import { fullTopicName } from "../../topic-name.ts";
 import { requireSignalOptions, shown } from "../check/arguments.ts";
 import { ClosedError } from "../error/closed-error.ts";
@@ -79,6 +80,16 @@ export class Consumer implements AsyncIterable<Message> {
   async receive(options: ReceiveOptions = {}): Promise<Message> {
     requireSignalOptions("receive({ signal })", options);
     return this.#receivers.receive(options.signal);
+  }
+
+  /**
+   * Messages that are in the receiver queue already, at most `countMax`: to work on several at once, after a
+   * `receive` that waited for the first. Empty if none is there. Throws an `UnreadableMessageError` as
+   * `receive` rejects with one.
+   */
+  receiveQueued(countMax: number): readonly Message[] {
+    requireCount("countMax of receiveQueued", countMax, 0);
+    return this.#receivers.takeQueued(countMax);
   }
 
   /** Ends when the consumer is closed. Leaving the loop does not close the consumer. */

@@ -69,3 +69,25 @@ test("the end rejects all waiting and all later calls with its reason", async ()
   await expect(wait).rejects.toThrow("over");
   await expect(receivers.receive()).rejects.toThrow("over");
 });
+
+test("queued messages are taken together, and an unreadable one among them is told by the next call", () => {
+  const messageId = MessageId.earliest;
+  const unreadable = new UnreadableMessageError("is encrypted", { topic: "orders", messageId });
+  const { receivers } = receiversOf(["a", "b", unreadable, "c"]);
+  expect(receivers.takeQueued(1)).toEqual(["a"]);
+  expect(receivers.takeQueued(9)).toEqual(["b"]);
+  expect(() => receivers.takeQueued(9)).toThrow(unreadable);
+  expect(receivers.takeQueued(9)).toEqual(["c"]);
+  expect(receivers.takeQueued(9)).toEqual([]);
+});
+
+test("queued messages are not taken before a call that waits for them", async () => {
+  const items: string[] = [];
+  const receivers = new Receivers<string>(() => items.shift());
+  const waits = receivers.receive();
+  items.push("a", "b");
+  expect(receivers.takeQueued(2)).toEqual([]);
+  receivers.serve();
+  expect(await waits).toBe("a");
+  expect(receivers.takeQueued(2)).toEqual(["b"]);
+});

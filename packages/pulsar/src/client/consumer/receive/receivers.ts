@@ -21,6 +21,8 @@ export class Receivers<T> {
   readonly #take: () => T | UnreadableMessageError | undefined;
   // A set keeps the order and lets an aborted call leave from anywhere.
   readonly #waiting = new Set<Receiver<T>>();
+  /** An unreadable message that `takeQueued` found behind readable ones. */
+  #unreadable: UnreadableMessageError | undefined;
   #endedBecause: Error | undefined;
 
   constructor(take: () => T | UnreadableMessageError | undefined) {
@@ -34,15 +36,37 @@ export class Receivers<T> {
   receive(signal?: AbortSignal): Promise<T> {
     if (this.#endedBecause !== undefined) return Promise.reject(this.#endedBecause);
     if (signal?.aborted === true) return rejected(signal.reason);
-    const item = this.#take();
+    const item = this.#next();
     if (item === undefined) return this.#wait(signal);
     return item instanceof UnreadableMessageError ? Promise.reject(item) : Promise.resolve(item);
+  }
+
+  /**
+   * At most `countMax` queued messages, without waiting. Throws for an unreadable message that comes first;
+   * one that comes later ends the list, and the next call throws for it.
+   */
+  takeQueued(countMax: number): T[] {
+    if (this.#endedBecause !== undefined) throw this.#endedBecause;
+    const taken: T[] = [];
+    // Messages belong to the calls that wait, if there are any.
+    if (this.#waiting.size > 0) return taken;
+    while (taken.length < countMax) {
+      const item = this.#next();
+      if (item === undefined) break;
+      if (item instanceof UnreadableMessageError) {
+        if (taken.length === 0) throw item;
+        this.#unreadable = item;
+        break;
+      }
+      taken.push(item);
+    }
+    return taken;
   }
 
   /** Hands queued messages to the waiting calls. */
   serve(): void {
     for (const receiver of this.#waiting) {
-      const item = this.#take();
+      const item = this.#next();
       if (item === undefined) return;
       this.#leave(receiver);
       if (item instanceof UnreadableMessageError) receiver.reject(item);
@@ -57,6 +81,13 @@ export class Receivers<T> {
       this.#leave(receiver);
       receiver.reject(because);
     }
+  }
+
+  #next(): T | UnreadableMessageError | undefined {
+    const unreadable = this.#unreadable;
+    if (unreadable === undefined) return this.#take();
+    this.#unreadable = undefined;
+    return unreadable;
   }
 
   #wait(signal: AbortSignal | undefined): Promise<T> {

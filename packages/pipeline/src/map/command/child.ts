@@ -1,0 +1,114 @@
+import { spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import type { Timer } from "@sluice/core";
+import { LineSplitter } from "./line-splitter.ts";
+
+export interface ChildOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string | undefined;
+  readonly env: Readonly<Record<string, string>> | undefined;
+  readonly lineBytesMax: number;
+  readonly onLine: (line: string) => void;
+  readonly onErrorLine: (line: string) => void;
+  /** A line of its output is longer than `lineBytesMax`. */
+  readonly onTooLong: () => void;
+  /** There is room for further lines of input. */
+  readonly onRoom: () => void;
+  /** The process has ended, or could not be started; told once. */
+  readonly onEnded: (how: string) => void;
+}
+
+/** How long a child may take to end by itself once its input has ended, and after SIGTERM, ms each. */
+const END_MS = 2_000;
+
+/** A child process that speaks in lines. */
+export class Child {
+  readonly #process: ChildProcessWithoutNullStreams;
+  readonly #ended: Promise<void>;
+  #hasEnded = false;
+  #hasRoom = true;
+
+  constructor(options: ChildOptions) {
+    const { command, args, cwd, env } = options;
+    this.#process = spawn(command, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
+    });
+    const { stdin, stdout, stderr } = this.#process;
+    this.#ended = new Promise((resolve) => {
+      const end = (how: string): void => {
+        if (this.#hasEnded) return;
+        this.#hasEnded = true;
+        resolve();
+        options.onEnded(how);
+      };
+      this.#process.once("error", (error) => end(`cannot be started: ${error.message}`));
+      // "close" comes after the last byte of output.
+      this.#process.once("close", (code, signal) =>
+        end(signal === null ? `exited with code ${code}` : `was ended by ${signal}`),
+      );
+    });
+    // A child that does not read its input has ended, or ends soon.
+    stdin.on("error", () => undefined);
+    stdin.on("drain", () => {
+      this.#hasRoom = true;
+      options.onRoom();
+    });
+    read(stdout, options.lineBytesMax, options.onLine, options.onTooLong);
+    read(stderr, options.lineBytesMax, options.onErrorLine, () => undefined);
+  }
+
+  /** Resolves once the process runs; rejects with the system's error if it cannot. */
+  async started(signal: AbortSignal): Promise<void> {
+    if (this.#process.pid === undefined) await once(this.#process, "spawn", { signal });
+  }
+
+  get hasRoom(): boolean {
+    return this.#hasRoom && !this.#hasEnded && this.#process.stdin.writable;
+  }
+
+  write(line: string): void {
+    this.#hasRoom = this.#process.stdin.write(line);
+  }
+
+  kill(): void {
+    this.#process.kill("SIGKILL");
+  }
+
+  /** Ends the input, and the process if it does not end by itself. */
+  async close(timer: Timer): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#process.stdin.end();
+    if (await this.#hasEndedWithin(timer)) return;
+    this.#process.kill("SIGTERM");
+    if (await this.#hasEndedWithin(timer)) return;
+    this.kill();
+    await this.#ended;
+  }
+
+  async #hasEndedWithin(timer: Timer): Promise<boolean> {
+    const over = new AbortController();
+    const late = timer.sleep(END_MS, over.signal).then(
+      () => false,
+      () => true,
+    );
+    const isEnded = await Promise.race([this.#ended.then(() => true), late]);
+    over.abort();
+    return isEnded;
+  }
+}
+
+function read(
+  stream: NodeJS.ReadableStream,
+  lineBytesMax: number,
+  onLine: (line: string) => void,
+  onTooLong: () => void,
+): void {
+  const lines = new LineSplitter({ lineBytesMax, onLine, onTooLong });
+  stream.on("data", (chunk: Buffer) => lines.add(chunk));
+  stream.once("end", () => lines.end());
+  stream.on("error", () => undefined);
+}

@@ -1,0 +1,257 @@
+import { ConfigError } from "@sluice/core";
+import type { OpenContext } from "../../connector/open-context.ts";
+import type { Message } from "../../message.ts";
+import { MapError } from "../map-error.ts";
+import { MapJob } from "../map-job.ts";
+import type { MapTask } from "../map-job.ts";
+import type { Mapped, Mapper } from "../mapper.ts";
+import { RestartBackoff } from "../restart-backoff.ts";
+import { Child } from "./child.ts";
+import { LineNotice } from "./line-notice.ts";
+import type { MapCommandSettings } from "./map-command.ts";
+import { lineOf, parseAnswer } from "./protocol.ts";
+import type { Answer } from "./protocol.ts";
+
+interface InFlight {
+  readonly task: MapTask;
+  readonly sentMs: number;
+  /** Answers of this mapper before the message was sent. */
+  readonly answersBefore: number;
+}
+
+/**
+ * Keeps one child running, and messages in flight to it.
+ *
+ * A child that ends or hangs is replaced. The messages that it had are then tried one at a time: the message that
+ * a child ends or hangs on alone is the one that fails, retriably, and the others lose nothing but time.
+ */
+export class CommandMapper implements Mapper {
+  readonly #settings: MapCommandSettings;
+  readonly #context: OpenContext;
+  readonly #notice: LineNotice;
+  readonly #backoff: RestartBackoff;
+  readonly #waiting: MapTask[] = [];
+  /** Messages that a child had when it ended. */
+  readonly #suspects: MapTask[] = [];
+  readonly #inFlight = new Map<string, InFlight>();
+  readonly #closed = new AbortController();
+  #child: Child | undefined;
+  #sequence = 0;
+  #answers = 0;
+  /** When the child last answered, or got a message while it had none. */
+  #progressMs = 0;
+  #isWatching = false;
+  #isAlone = false;
+
+  private constructor(settings: MapCommandSettings, context: OpenContext) {
+    this.#settings = settings;
+    this.#context = context;
+    this.#notice = new LineNotice(context.timer, context.tell);
+    this.#backoff = new RestartBackoff(settings.restartMaxMs);
+  }
+
+  static async open(settings: MapCommandSettings, context: OpenContext): Promise<CommandMapper> {
+    const mapper = new CommandMapper(settings, context);
+    const child = mapper.#start();
+    try {
+      await child.started(context.signal);
+    } catch (error) {
+      await mapper.close();
+      context.signal.throwIfAborted();
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ConfigError(
+        `command ${JSON.stringify(settings.command)} cannot be started: ${why}`,
+        undefined,
+        { cause: error },
+      );
+    }
+    return mapper;
+  }
+
+  map(
+    messages: readonly Message[],
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<readonly Mapped[]> {
+    const { tasks, done } = new MapJob(messages, signal);
+    this.#waiting.push(...tasks);
+    if (this.#closed.signal.aborted) this.#failAll();
+    this.#pump();
+    return done;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
+    this.#failAll();
+    await this.#child?.close(this.#context.timer);
+  }
+
+  #failAll(): void {
+    const flying = [...this.#inFlight.values()].map(({ task }) => task);
+    this.#inFlight.clear();
+    for (const task of [...flying, ...this.#suspects.splice(0), ...this.#waiting.splice(0)])
+      task.settle({ error: new MapError("the map was closed"), isRetriable: true });
+  }
+
+  #start(): Child {
+    const { command, args, cwd, env, lineBytesMax } = this.#settings;
+    const child: Child = new Child({
+      command,
+      args,
+      cwd,
+      env,
+      lineBytesMax,
+      onLine: (line) => this.#onLine(line),
+      onErrorLine: (line) => this.#notice.add(`${command}: ${line}`),
+      onTooLong: () => this.#end(child, `wrote a line of more than ${lineBytesMax} bytes`),
+      onRoom: () => this.#pump(),
+      onEnded: (how) => this.#onEnded(child, how),
+    });
+    this.#child = child;
+    return child;
+  }
+
+  /** Sends what may be sent. */
+  #pump(): void {
+    const child = this.#child;
+    if (child === undefined) return;
+    while (child.hasRoom) {
+      const task = this.#next();
+      if (task === undefined) return;
+      this.#send(child, task);
+    }
+  }
+
+  #next(): MapTask | undefined {
+    if (this.#isAlone && this.#inFlight.size > 0) return undefined;
+    const suspect = nextOf(this.#suspects);
+    if (suspect !== undefined) {
+      if (this.#inFlight.size === 0) {
+        this.#isAlone = true;
+        return suspect;
+      }
+      this.#suspects.unshift(suspect);
+      return undefined;
+    }
+    this.#isAlone = false;
+    return this.#inFlight.size < this.#settings.inFlightMax ? nextOf(this.#waiting) : undefined;
+  }
+
+  #send(child: Child, task: MapTask): void {
+    const id = String(++this.#sequence);
+    let line: string;
+    try {
+      line = lineOf(id, task.message);
+    } catch (error) {
+      const text = `the message's value has no JSON: ${(error as Error).message}`;
+      task.settle({ error: new MapError(text, { cause: error }), isRetriable: false });
+      return;
+    }
+    const nowMs = this.#context.timer.now();
+    if (this.#inFlight.size === 0) this.#progressMs = nowMs;
+    this.#inFlight.set(id, { task, sentMs: nowMs, answersBefore: this.#answers });
+    child.write(line);
+    if (!this.#isWatching) void this.#watch();
+  }
+
+  #onLine(line: string): void {
+    let answer: Answer;
+    try {
+      answer = parseAnswer(line);
+    } catch (error) {
+      this.#notice.add(`${this.#settings.command}: ${(error as Error).message}`);
+      return;
+    }
+    const flying = this.#inFlight.get(answer.id);
+    if (flying === undefined) {
+      const text = `the answer to ${JSON.stringify(answer.id.slice(0, 50))}, which is not in flight, is ignored`;
+      this.#notice.add(`${this.#settings.command}: ${text}`);
+      return;
+    }
+    this.#inFlight.delete(answer.id);
+    this.#answers++;
+    this.#progressMs = this.#context.timer.now();
+    this.#backoff.onSuccess();
+    flying.task.settle(answer.mapped);
+    this.#pump();
+  }
+
+  #onEnded(child: Child, how: string): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    if (this.#closed.signal.aborted) return;
+    const { command } = this.#settings;
+    const pauseMs = this.#backoff.nextMs();
+    const text = `${command} ${how}; it is started again${pauseMs === 0 ? "" : ` in ${pauseMs} ms`}`;
+    this.#context.tell({ level: "warning", text });
+    this.#suspect(`${command} ${how}`);
+    this.#context.timer.sleep(pauseMs, this.#closed.signal).then(
+      () => {
+        this.#start();
+        this.#pump();
+      },
+      () => undefined,
+    );
+  }
+
+  /** The child is gone, and with it what it had: a message that it had alone fails. */
+  #suspect(why: string): void {
+    const flying = [...this.#inFlight.values()].map(({ task }) => task);
+    this.#inFlight.clear();
+    const [only] = flying;
+    if (flying.length === 1 && only !== undefined)
+      only.settle({ error: new MapError(`${why} while it had the message`), isRetriable: true });
+    else this.#suspects.push(...flying);
+    this.#isAlone = false;
+  }
+
+  /** Looks after the child while it has messages. */
+  async #watch(): Promise<void> {
+    const { timer } = this.#context;
+    const { timeoutMs } = this.#settings;
+    this.#isWatching = true;
+    try {
+      while (this.#inFlight.size > 0) {
+        const leftMs = this.#progressMs + timeoutMs - timer.now();
+        if (leftMs > 0) await timer.sleep(leftMs, this.#closed.signal);
+        else if (this.#child === undefined) break;
+        else this.#end(this.#child, `did not answer within ${timeoutMs} ms (timeoutMs)`);
+        this.#giveUpLost();
+      }
+    } catch {
+      // Closed: nothing is in flight any more.
+    } finally {
+      this.#isWatching = false;
+    }
+  }
+
+  /** Ends a child that does not do its work. */
+  #end(child: Child, how: string): void {
+    child.kill();
+    this.#onEnded(child, how);
+  }
+
+  /**
+   * A message that is older than the timeout and was overtaken by as many answers as can be in flight was
+   * lost by the child: one that works in order would have answered it.
+   */
+  #giveUpLost(): void {
+    const { timeoutMs, inFlightMax, command } = this.#settings;
+    const nowMs = this.#context.timer.now();
+    for (const [id, { task, sentMs, answersBefore }] of this.#inFlight) {
+      if (nowMs - sentMs < timeoutMs || this.#answers - answersBefore < inFlightMax) continue;
+      this.#inFlight.delete(id);
+      const text = `${command} answered later messages, but not this one, for ${timeoutMs} ms`;
+      task.settle({ error: new MapError(text), isRetriable: true });
+    }
+    this.#pump();
+  }
+}
+
+/** The next task whose caller still waits. */
+function nextOf(tasks: MapTask[]): MapTask | undefined {
+  for (;;) {
+    const task = tasks.shift();
+    if (task === undefined || !task.isOver) return task;
+  }
+}
