@@ -5,7 +5,8 @@ import { Command } from "commander";
 import { inspectCommand } from "./inspect.ts";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
-import { bearerTokenOf, contentOf, publicKeyOf, serve } from "./serve.ts";
+import { bearerTokenOf, contentOf, publicKeyOf } from "../file/content.ts";
+import { serve } from "./serve.ts";
 import type { Running, Served } from "./serve.ts";
 
 interface BrokerOptions {

@@ -11,7 +11,7 @@ import type {
 import type { Flow, FlowAuth, FlowGateway } from "../flow/flow.ts";
 import type { FlowUpstream } from "../flow/upstream.ts";
 import type { LimitsBlock } from "@sluice/lab/file";
-import { bearerTokenOf, contentOf, publicKeyOf } from "./serve.ts";
+import { bearerTokenOf, contentOf, publicKeyOf } from "../file/content.ts";
 import type { RunningServer, Served } from "./serve.ts";
 
 /** The administration of a flow file; reads the token that it names. */

@@ -6,6 +6,7 @@ import { FlowFileError, loadFlow } from "../flow/flow-file.ts";
 import type { Flow } from "../flow/flow.ts";
 import { ConfigError } from "@sluice/core";
 import { flowConnectors } from "../pipelines/connectors.ts";
+import { GateMeters } from "../pipelines/gate-meters.ts";
 import { FlowPipelines } from "../pipelines/flow-pipelines.ts";
 import type { Reloaded } from "../pipelines/flow-pipelines.ts";
 import { pipelineAddition } from "../pipelines/pipeline-admin.ts";
@@ -13,7 +14,7 @@ import type { StartPipeline } from "../pipelines/supervised-pipeline.ts";
 import { watchFile } from "../pipelines/watch-file.ts";
 import { adminOptionsOf, gatewayStartOf } from "./flow-options.ts";
 import { openStore } from "./open-store.ts";
-import { contentOf } from "./serve.ts";
+import { contentOf } from "../file/content.ts";
 import type { Served, Started } from "./serve.ts";
 
 /** A flow file with its content, to see changes of it by. */
@@ -102,9 +103,11 @@ async function openPipelines(
   world: { readonly observe: BrokerObserver; readonly gatewayUrl: string | undefined },
 ): Promise<FlowPipelines> {
   const { observe, gatewayUrl } = world;
+  const gates = new GateMeters(observe);
   return new FlowPipelines(flow.name, store, {
     start: await engine(),
-    connectors: flowConnectors({ folder: flow.folder, gatewayUrl }),
+    connectors: flowConnectors({ folder: flow.folder, gatewayUrl, gates }),
+    gates,
     timer: systemTimer,
     wallClock: systemWallClock,
     random: systemRandom,

@@ -4,7 +4,8 @@ import { loadFlow } from "../flow/flow-file.ts";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
 import { servedFlow } from "./run-flow.ts";
-import { contentOf, serve } from "./serve.ts";
+import { contentOf } from "../file/content.ts";
+import { serve } from "./serve.ts";
 import type { Running } from "./serve.ts";
 
 interface RunOptions {

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { ConfigError, SluiceError } from "@sluice/core";
 import { systemTimer, systemWallClock } from "@sluice/core/system";
 import type { AdministrableGateway, BrokerObserver } from "@sluice/gateway";
@@ -6,7 +5,6 @@ import { EventFeed, startAdmin } from "@sluice/gateway/admin";
 import type { AdminAddition, RunningAdmin, StartAdminOptions } from "@sluice/gateway/admin";
 import { EventLines } from "../log/event-lines.ts";
 import type { ExitCode } from "./main.ts";
-import { unreadable } from "./unreadable.ts";
 import { version } from "./version.ts";
 
 /** A broker, or a gateway in front of a cluster. */
@@ -121,27 +119,4 @@ function untilSignal(): { readonly promise: Promise<void>; readonly cancel: () =
     process.on("SIGINT", stop).on("SIGTERM", stop);
   });
   return { promise, cancel: () => stop() };
-}
-
-export async function contentOf(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw unreadable(file, "read", cause);
-  }
-}
-
-/** A public key: Pulsar's own tool writes DER, others PEM. */
-export async function publicKeyOf(file: string): Promise<string | Buffer> {
-  const content = await contentOf(file);
-  const text = content.toString("latin1");
-  return text.startsWith("-----BEGIN") ? text : content;
-}
-
-/** A bearer token in a file, without the line's end. */
-export async function bearerTokenOf(file: string): Promise<string> {
-  const token = (await contentOf(file)).toString("utf8").trim();
-  if (!/^[\x21-\x7E]+$/.test(token))
-    throw new ConfigError(`${file} must hold one token of visible ASCII characters`);
-  return token;
 }

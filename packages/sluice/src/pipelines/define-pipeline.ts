@@ -13,7 +13,8 @@ import type { FlowPipeline, FlowVertex, FlowVertexLimits } from "../flow/pipelin
 export interface Connectors {
   source(block: Chosen): Promise<SourceConnector>;
   map(block: Chosen): Promise<MapConnector>;
-  sink(block: Chosen): Promise<SinkConnector>;
+  /** `vertex` is `pipeline/vertex`, for what the sink tells. */
+  sink(block: Chosen, vertex: string): Promise<SinkConnector>;
 }
 
 /** A pipeline of a flow file as the engine takes it. The file is checked: a source, maps, a sink. */
@@ -36,14 +37,14 @@ export async function definePipeline(
           : [connectors.map(vertex.map).then((map) => ({ ...ofVertex(vertex), map }))],
       ),
     ),
-    sink: { ...ofVertex(last), sink: await connectors.sink(last.sink) },
+    sink: { ...ofVertex(last), sink: await connectors.sink(last.sink, `${name}/${last.name}`) },
     limits: limits && limitsOf(limits),
     retry: retry && {
       attempts: retry.attempts,
       backoffMs: retry.backoff,
       backoffMaxMs: retry.backoffMax,
     },
-    deadLetter: deadLetter && (await connectors.sink(deadLetter)),
+    deadLetter: deadLetter && (await connectors.sink(deadLetter, `${name}/dead-letter`)),
     bufferMax: buffer,
     drainMs: drain,
   };

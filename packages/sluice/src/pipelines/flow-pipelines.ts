@@ -8,6 +8,7 @@ import type { PipelineFleet, PipelineState, VertexLimits } from "@sluice/pipelin
 import type { FlowFleet, FlowPipeline, FlowVertexLimits } from "../flow/pipeline/flow-pipeline.ts";
 import { definePipeline, limitsOf } from "./define-pipeline.ts";
 import type { Connectors } from "./define-pipeline.ts";
+import type { GateMeters } from "./gate-meters.ts";
 import { partEventOf } from "./pipeline-events.ts";
 import { SupervisedPipeline } from "./supervised-pipeline.ts";
 import type { PipelineFailure, StartPipeline } from "./supervised-pipeline.ts";
@@ -15,6 +16,8 @@ import type { PipelineFailure, StartPipeline } from "./supervised-pipeline.ts";
 export interface PipelinesWorld {
   readonly start: StartPipeline;
   readonly connectors: Connectors;
+  /** Meters of the gates that `connectors` makes. */
+  readonly gates: GateMeters;
   readonly timer: Timer;
   readonly wallClock: { now(): number };
   readonly random: Random;
@@ -65,6 +68,10 @@ export class FlowPipelines {
     this.#name = name;
     this.#store = store;
     this.#world = world;
+  }
+
+  get gates(): GateMeters {
+    return this.#world.gates;
   }
 
   get names(): readonly string[] {

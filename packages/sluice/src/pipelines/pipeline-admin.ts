@@ -25,7 +25,7 @@ export function pipelineAddition(pipelines: FlowPipelines, world: AdminWorld): A
   const desired = (): ReadonlyMap<string, number> =>
     new Map(pipelines.views().map((view) => [view.state.name, desiredOf(view)]));
   return {
-    state: () => ({ pipelines: pipelines.views().map((view) => viewJson(view, world)) }),
+    state: () => ({ pipelines: pipelines.views().map((view) => viewJson(view, pipelines, world)) }),
     knows: (name) => isKnownName(pipelines.views(), name),
     why: (name) => ({
       pipelines: pipelinesWhy({ ...timesOf(world), views: pipelines.views() }, name),
@@ -35,7 +35,10 @@ export function pipelineAddition(pipelines: FlowPipelines, world: AdminWorld): A
         .views()
         .flatMap((view) => view.flow.vertices.map(({ name }) => limitJson(view, name, world))),
     }),
-    addMetrics: (text) => addPipelineMetrics(text, pipelines.views(), desired()),
+    addMetrics: (text) => {
+      addPipelineMetrics(text, pipelines.views(), desired());
+      pipelines.gates.addMetrics(text);
+    },
     notReady: () => pipelines.notReady(),
     routes: [...limitRoutes(pipelines, world), ...scaleRoutes(desired)],
   };
@@ -53,7 +56,11 @@ function desiredOf({ state, flow }: PipelineView): number {
   return desiredReplicas(scaleInputOf(state.vertices, flow.fleet?.replicas ?? 1));
 }
 
-function viewJson(view: PipelineView, { timer, wallClock }: AdminWorld): object {
+function viewJson(
+  view: PipelineView,
+  { gates }: FlowPipelines,
+  { timer, wallClock }: AdminWorld,
+): object {
   const { state, failure } = view;
   const nowMs = timer.now();
   return {
@@ -69,7 +76,10 @@ function viewJson(view: PipelineView, { timer, wallClock }: AdminWorld): object 
         nextInMs: Math.max(1, Math.ceil(failure.nextAtMs - nowMs)),
       },
     }),
-    vertices: state.vertices.map((vertex) => vertexJson(vertex, nowMs)),
+    vertices: state.vertices.map((vertex) => {
+      const gate = gates.state(`${state.name}/${vertex.name}`);
+      return { ...vertexJson(vertex, nowMs), ...(gate !== undefined && { gate }) };
+    }),
   };
 }
 

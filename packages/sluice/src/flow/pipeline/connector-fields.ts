@@ -261,7 +261,15 @@ export const mapField: v.GenericSchema<unknown, Chosen> = v.pipe(
       described(whole(1, THREADS_MAX), "Worker threads that run the module. Default: this thread."),
     ),
     timeout: v.optional(described(duration(), "A call that takes longer fails. Default: 30s.")),
-    settings: v.optional(described(anyValue, "Given to the module or program at its start.")),
+    settings: v.optional(
+      described(anyValue, "Given to the module with every call: any value. For a command use env."),
+    ),
+    env: v.optional(
+      described(
+        record(line, text(), "variables and their values"),
+        "Variables of the command, beside those of this process.",
+      ),
+    ),
   }),
   v.check(
     ({ module, command }) => (module === undefined) !== (command === undefined),
@@ -273,6 +281,18 @@ export const mapField: v.GenericSchema<unknown, Chosen> = v.pipe(
   v.check(
     ({ command, threads }) => command === undefined || threads === undefined,
     "has threads, which a command does not run in; remove threads, or use module",
+  ),
+  v.check(
+    ({ command, settings }) => command === undefined || settings === undefined,
+    "has settings, which a command does not get; use env, or module",
+  ),
+  v.check(
+    ({ module, env }) => module === undefined || env === undefined,
+    "has env, which a module does not get; use settings, or command",
+  ),
+  v.check(
+    ({ command }) => command === undefined || command.length > 0,
+    'has an empty command; expected a program and its arguments, such as ["python3", "map.py"]',
   ),
   v.transform((given): Chosen => ({
     kind: given.module === undefined ? "command" : "module",
