@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Random, Timer } from "@sluice/core";
+import type { Random, Reason, Timer } from "@sluice/core";
 import { inheritRateLimit } from "@sluice/fleet";
 import type { PoolStore } from "@sluice/fleet";
 import { durationText } from "@sluice/gateway/internal";
 import type { PartEvent } from "@sluice/gateway";
-import type { PipelineFleet, PipelineState, VertexLimits } from "@sluice/pipeline";
+import type { PipelineEvent, PipelineFleet, PipelineState, VertexLimits } from "@sluice/pipeline";
 import type { FlowFleet, FlowPipeline, FlowVertexLimits } from "../flow/pipeline/flow-pipeline.ts";
 import { definePipeline, limitsOf } from "./define-pipeline.ts";
 import type { Connectors } from "./define-pipeline.ts";
@@ -38,6 +38,17 @@ export interface PipelineView {
   readonly state: PipelineState;
   readonly failure: PipelineFailure | undefined;
   readonly limitsOf: (vertex: string) => VertexLimitSource;
+  /** Since when a vertex waits, now and again, for one reason; undefined while it flows. */
+  readonly throttledOf: (vertex: string) => Throttled | undefined;
+  /** Since when requests of a sink wait in its gate for a reason. */
+  readonly gateSinceMs: (vertex: string, reason: Reason) => number | undefined;
+}
+
+/** A vertex that reads in turns with waits is throttled from the first wait to the end of the last. */
+export interface Throttled {
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly sinceMs: number;
 }
 
 interface Entry {
@@ -45,6 +56,7 @@ interface Entry {
   pipeline: SupervisedPipeline;
   /** Limits that were set while it ran. */
   readonly live: Map<string, VertexLimitSource>;
+  readonly throttled: Map<string, Throttled>;
 }
 
 /** What a new file changed. */
@@ -94,11 +106,14 @@ export class FlowPipelines {
   }
 
   views(): readonly PipelineView[] {
-    return [...this.#entries.values()].map((entry) => ({
+    const { gates } = this.#world;
+    return [...this.#entries].map(([name, entry]) => ({
       flow: entry.flow,
       state: entry.pipeline.state(),
       failure: entry.pipeline.failure,
       limitsOf: (vertex) => limitSourceOf(entry, vertex),
+      throttledOf: (vertex) => entry.throttled.get(vertex),
+      gateSinceMs: (vertex, reason) => gates.waitingSinceMs(`${name}/${vertex}`, reason),
     }));
   }
 
@@ -149,11 +164,13 @@ export class FlowPipelines {
       if (entry === undefined) {
         changes.started.push(name);
         this.#add(name, flow);
-      } else if (!isDeepStrictEqual(withoutLimits(entry.flow), withoutLimits(flow))) {
+      } else if (needsRestart(entry.flow, flow)) {
         changes.restarted.push(name);
         await entry.pipeline.stop();
         entry.flow = flow;
         entry.pipeline = this.#supervise(name, entry);
+        for (const [vertex, { limits }] of entry.live)
+          await entry.pipeline.setLimits(vertex, effectiveOf(flow, limits));
       } else changes.limits.push(...(await this.#reloadLimits(name, entry, flow)));
     }
     return changes;
@@ -173,8 +190,16 @@ export class FlowPipelines {
     return changed;
   }
 
+  #track({ throttled }: Entry, event: PipelineEvent): void {
+    if (event.kind === "throttled") {
+      const { vertex, reason, detail } = event;
+      throttled.set(vertex, { reason, detail, sinceMs: this.#world.timer.now() });
+    } else if (event.kind === "flowing") throttled.delete(event.vertex);
+    else if (event.kind === "stopped" || event.kind === "failed") throttled.clear();
+  }
+
   #add(name: string, flow: FlowPipeline): void {
-    const entry = { flow, live: new Map<string, VertexLimitSource>() } as Entry;
+    const entry = { flow, live: new Map(), throttled: new Map() } as unknown as Entry;
     entry.pipeline = this.#supervise(name, entry);
     this.#entries.set(name, entry);
   }
@@ -194,6 +219,7 @@ export class FlowPipelines {
         timer,
         random,
         observe: (event) => {
+          this.#track(entry, event);
           const told = partEventOf(event);
           if (told !== undefined) tell(told);
         },
@@ -238,6 +264,14 @@ export function effectiveOf({ limits: outer }: FlowPipeline, own: FlowVertexLimi
     ...own,
     ...(rateLimit !== undefined && { rateLimit }),
   });
+}
+
+/** Limits are changed live, but for one that the new file does not have: the engine would inherit the former one. */
+function needsRestart(before: FlowPipeline, after: FlowPipeline): boolean {
+  if (!isDeepStrictEqual(withoutLimits(before), withoutLimits(after))) return true;
+  const isLimited = (flow: FlowPipeline, vertex: string): boolean =>
+    effectiveOf(flow, ownLimitsOf(flow, vertex)).rateLimit !== undefined;
+  return after.vertices.some(({ name }) => isLimited(before, name) && !isLimited(after, name));
 }
 
 /** What cannot be changed while a pipeline runs. */

@@ -19,7 +19,15 @@ interface GateCounts {
   limit: number | undefined;
   rttCount: number;
   rttSumMs: number;
+  /** Since when requests wait for one reason; undefined while none does. */
+  waiting: { readonly reason: Reason; readonly sinceMs: number } | undefined;
+  /** When a warning was told last, and the requests that were limited since. */
+  warnedAtMs: number;
+  unwarned: number;
 }
+
+/** Time between two warnings of one gate, ms; the RFC asks for at most one in 5 s. */
+const WARNING_MS = 5_000;
 
 /** Meters of the gates of all HTTP sinks, by `pipeline/vertex`. They outlive a restart of the pipeline. */
 export class GateMeters {
@@ -36,9 +44,16 @@ export class GateMeters {
     this.#counts.set(vertex, counts);
     return (event) => {
       count(counts, event);
-      const told = toldOf(event, vertex, peer);
+      const told =
+        event.type === "held" ? warningOf(event, counts, vertex) : toldOf(event, vertex, peer);
       if (told !== undefined) this.#tell(told);
     };
+  }
+
+  /** Since when requests of a vertex wait for this reason, on the clock of its gate. */
+  waitingSinceMs(vertex: string, reason: Reason): number | undefined {
+    const waiting = this.#counts.get(vertex)?.waiting;
+    return waiting?.reason === reason ? waiting.sinceMs : undefined;
   }
 
   state(vertex: string): object | undefined {
@@ -118,6 +133,9 @@ function newCounts(): GateCounts {
     limit: undefined,
     rttCount: 0,
     rttSumMs: 0,
+    waiting: undefined,
+    warnedAtMs: -Infinity,
+    unwarned: 0,
   };
 }
 
@@ -126,6 +144,8 @@ function count(counts: GateCounts, event: GateEvent): void {
     case "admitted":
       counts.inFlight = event.inFlight;
       counts.limit = event.limit;
+      // A request that did not wait found no queue.
+      if (event.waitedMs === 0) counts.waiting = undefined;
       break;
     case "ended":
       counts.inFlight = event.inFlight;
@@ -138,6 +158,8 @@ function count(counts: GateCounts, event: GateEvent): void {
       break;
     case "held":
       add(counts.limited, event.reason);
+      if (counts.waiting?.reason !== event.reason)
+        counts.waiting = { reason: event.reason, sinceMs: event.atMs };
       break;
     case "cut":
       counts.cuts++;
@@ -173,15 +195,29 @@ function toldOf(event: GateEvent, vertex: string, peer: string): PartEvent | und
         pauseMs: event.pauseMs,
         text: `${vertex}: ${peer} asked for a pause of ${durationText(event.pauseMs)}; no request starts before`,
       };
-    case "held":
-      return {
-        kind: "vertex-request-limited",
-        ...of,
-        reason: event.reason,
-        waiting: event.waiting,
-        text: `${vertex}: request limited (${event.reason}), ${event.waiting} wait`,
-      };
     default:
       return undefined;
   }
+}
+
+/** At most one in 5 s, with the number of those that were left out. */
+function warningOf(
+  { reason, waiting, atMs }: Extract<GateEvent, { type: "held" }>,
+  counts: GateCounts,
+  vertex: string,
+): PartEvent | undefined {
+  counts.unwarned++;
+  if (atMs - counts.warnedAtMs < WARNING_MS) return undefined;
+  const limited = counts.unwarned;
+  counts.warnedAtMs = atMs;
+  counts.unwarned = 0;
+  const others = limited === 1 ? "" : `, ${limited - 1} more since the last warning`;
+  return {
+    kind: "vertex-request-limited",
+    subject: vertex,
+    reason,
+    waiting,
+    limited,
+    text: `${vertex}: request limited (${reason}), ${waiting} waiting${others}`,
+  };
 }

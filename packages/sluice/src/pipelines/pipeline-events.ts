@@ -24,9 +24,10 @@ export function partEventOf(event: PipelineEvent): PartEvent | undefined {
       return { kind: "vertex-flowing", ...of, waitedMs, text };
     }
     case "message-failed": {
-      const { messageId, error, isDeadLettered, others } = event;
+      const { messageId, error, isDeadLettered, isTriedAgain, others } = event;
       const more = others === 0 ? "" : `, and ${others} others`;
-      const end = isDeadLettered ? "it went to the dead-letter sink" : "it is tried again";
+      const lost = isDeadLettered ? "it went to the dead-letter sink" : "it is lost";
+      const end = isTriedAgain ? "it is tried again" : lost;
       return {
         kind: "vertex-message-failed",
         ...of,

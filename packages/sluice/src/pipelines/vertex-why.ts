@@ -4,7 +4,7 @@ import { parseDurationMs } from "@sluice/core/internal";
 import type { VertexState } from "@sluice/pipeline";
 import { roleOf } from "../flow/pipeline/flow-pipeline.ts";
 import type { FlowPipeline, FlowVertex } from "../flow/pipeline/flow-pipeline.ts";
-import type { PipelineView } from "./flow-pipelines.ts";
+import type { PipelineView, Throttled } from "./flow-pipelines.ts";
 import { effectiveOf } from "./flow-pipelines.ts";
 
 type Path = readonly (string | number)[];
@@ -139,8 +139,8 @@ function shortTopicName(topic: string): string {
 }
 
 function whyOf(vertex: VertexState, view: PipelineView, input: WhyInput): WhyVertex | undefined {
-  const { waiting } = vertex;
-  if (waiting?.reason === undefined) return undefined;
+  const waiting = waitingOf(vertex, view);
+  if (waiting === undefined) return undefined;
   const { nowMs, wallMs } = input;
   const { state, flow } = view;
   const index = flow.vertices.findIndex(({ name }) => name === vertex.name);
@@ -163,6 +163,28 @@ function whyOf(vertex: VertexState, view: PipelineView, input: WhyInput): WhyVer
     setting: settingOf(vertex.name, reason, view, input),
     behind: behindOf(state.vertices, vertex),
   };
+}
+
+interface Waiting extends Throttled {
+  readonly untilMs?: number | undefined;
+}
+
+/** What a vertex waits for: at this instant, or in turns with reading. */
+function waitingOf(
+  { name, waiting }: VertexState,
+  { throttledOf, gateSinceMs }: PipelineView,
+): Waiting | undefined {
+  const throttled = throttledOf(name);
+  if (waiting === undefined) return throttled;
+  // It waits for room in the next buffer: the cause is further along.
+  if (waiting.reason === undefined) return undefined;
+  const { reason, detail, untilMs } = waiting;
+  const since = [
+    waiting.sinceMs,
+    throttled?.reason === reason ? throttled.sinceMs : Infinity,
+    gateSinceMs(name, reason) ?? Infinity,
+  ];
+  return { reason, detail, untilMs, sinceMs: Math.min(...since) };
 }
 
 /** Vertices before a sink or map that wait for room, without a reason of their own. */
