@@ -31,8 +31,6 @@ sinkContract("memory", () => {
       if (isFailing) throw new Error("the server is away");
     },
   });
-  const text = (value: unknown): string =>
-    typeof value === "string" || Buffer.isBuffer(value) ? value.toString() : JSON.stringify(value);
   return Promise.resolve({
     connector,
     received: () => Promise.resolve(connector.values.map(text)),
@@ -48,3 +46,9 @@ sinkContract("memory", () => {
     tearDown: () => Promise.resolve(),
   });
 });
+
+function text(value: unknown): string {
+  return typeof value === "string" || Buffer.isBuffer(value)
+    ? value.toString()
+    : JSON.stringify(value);
+}

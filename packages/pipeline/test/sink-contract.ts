@@ -34,6 +34,9 @@ export function sinkContract(
   setUp: () => Promise<SinkBench>,
   { isOrdered = true, patienceMs = 10_000 }: SinkTraits = {},
 ): void {
+  const sorted = (values: readonly string[]): readonly string[] =>
+    isOrdered ? values : values.toSorted();
+
   describe(`the contract of sinks: ${name}`, () => {
     const { signal } = new AbortController();
     let bench: SinkBench;
@@ -45,9 +48,6 @@ export function sinkContract(
       expect(results).toHaveLength(messages.length);
       return results;
     };
-    const sorted = (values: readonly string[]): readonly string[] =>
-      isOrdered ? values : values.toSorted();
-
     beforeEach(async () => {
       bench = await setUp();
       sink = await bench.connector.open(contextOf("contract/sink"));

@@ -34,6 +34,13 @@ export function sourceContract(
   setUp: () => Promise<SourceBench>,
   { isOrdered = true, hasEnd = false, patienceMs = 5000 }: SourceTraits = {},
 ): void {
+  const texts = (messages: readonly Message[]): readonly string[] => {
+    const found = messages.map(({ value }) =>
+      Buffer.isBuffer(value) ? String(decode(value, "text")) : String(value),
+    );
+    return isOrdered ? found : found.toSorted();
+  };
+
   describe(`the contract of sources: ${name}`, () => {
     const never = new AbortController().signal;
     let bench: SourceBench;
@@ -60,13 +67,6 @@ export function sourceContract(
       }
       return all;
     };
-    const texts = (messages: readonly Message[]): readonly string[] => {
-      const found = messages.map(({ value }) =>
-        Buffer.isBuffer(value) ? String(decode(value, "text")) : String(value),
-      );
-      return isOrdered ? found : found.toSorted();
-    };
-
     beforeEach(async () => {
       bench = await setUp();
       await open();

@@ -13,7 +13,7 @@ export function encode(value: unknown): Buffer {
   if (Buffer.isBuffer(value)) return value;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length);
   if (typeof value === "string") return Buffer.from(value, "utf8");
-  // Of undefined and functions there is no JSON.
-  const text: string | undefined = JSON.stringify(value);
+  // Of undefined and functions there is no JSON, which the type of stringify does not tell.
+  const text = JSON.stringify(value) as string | undefined;
   return Buffer.from(text ?? "null", "utf8");
 }

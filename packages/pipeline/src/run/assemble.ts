@@ -73,20 +73,12 @@ export async function assemble(
 }
 
 function namedVertices({ source, maps, sink }: PipelineDefinition): readonly Named[] {
-  const of = ({
-    name,
-    limits,
-  }: {
-    readonly name: string;
-    readonly limits?: VertexLimits | undefined;
-  }) => ({
-    name,
-    limits,
-  });
   return [
-    { ...of(source), kind: "source", connector: source.source.kind },
-    ...maps.map((map) => ({ ...of(map), kind: "map", connector: map.map.kind }) as const),
-    { ...of(sink), kind: "sink", connector: sink.sink.kind },
+    { name: source.name, limits: source.limits, kind: "source", connector: source.source.kind },
+    ...maps.map(
+      ({ name, limits, map }) => ({ name, limits, kind: "map", connector: map.kind }) as const,
+    ),
+    { name: sink.name, limits: sink.limits, kind: "sink", connector: sink.sink.kind },
   ];
 }
 

@@ -1,5 +1,4 @@
 import { InvariantError } from "@sluice/core";
-import { nextTurn } from "@sluice/core/system";
 import { decode } from "../connector/format.ts";
 import type { Format } from "../connector/format.ts";
 import { END } from "../connector/source.ts";
@@ -108,7 +107,7 @@ export class SourceReader implements VertexLoop {
         this.#tellFailed(asError(thrown));
         await slept(timer, backoffMs(++failures, BACKOFF, random), stopped);
       }
-      if (this.#isTurnOver()) await nextTurn();
+      if (this.#isTurnOver()) await context.endTurn();
     }
     output.end();
   }
