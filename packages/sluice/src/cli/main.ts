@@ -4,6 +4,7 @@ import { brokerCommand } from "./broker.ts";
 import { FlowFileError } from "../flow/flow-file.ts";
 import { limitsCommand } from "./limits.ts";
 import { checkCommand, runCommand } from "./run.ts";
+import { schemaCommand } from "./schema.ts";
 import { simulateCommand } from "./simulate.ts";
 import { whyCommand } from "./why.ts";
 import { version } from "./version.ts";
@@ -22,6 +23,7 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     .version(version)
     .addCommand(runCommand(end))
     .addCommand(checkCommand())
+    .addCommand(schemaCommand())
     .addCommand(whyCommand(end))
     .addCommand(limitsCommand(end))
     .addCommand(simulateCommand(end))

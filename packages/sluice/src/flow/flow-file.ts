@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { SluiceError } from "@sluice/core";
-import { parseFileDocument, placeName, toProblem } from "@sluice/lab/file";
+import { parseFileDocument, placeName, show, toProblem } from "@sluice/lab/file";
 import type { FileDocument, Path, Problem } from "@sluice/lab/file";
 import * as v from "valibot";
 import { flowMistakes } from "./flow-mistakes.ts";
@@ -31,6 +31,10 @@ const DATA = "./sluice-data";
  */
 export function loadFlow(text: string, file: string): Flow {
   const document = parseFileDocument(text, file);
+  if (Array.isArray(document.value) || typeof (document.value ?? {}) !== "object")
+    throw new FlowFileError([
+      `${file}:1: the flow file is ${show(document.value)}; expected a map with the keys name, store, admin, gateway and pipelines`,
+    ]);
   const checked = v.safeParse(flowSchema, document.value ?? {});
   const problems = problemsOf(checked);
   if (problems.length > 0 || !checked.success) {

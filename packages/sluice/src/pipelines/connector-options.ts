@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { ConfigError } from "@sluice/core";
 import type { PulsarConnection } from "@sluice/pipeline";
+import type { NatsConnectionOptions } from "@sluice/pipeline/nats";
 import { bearerTokenOf, contentOf } from "../file/content.ts";
 import type { Chosen } from "../flow/pipeline/choice.ts";
 import type { GateMeters } from "./gate-meters.ts";
@@ -67,6 +68,22 @@ export async function pulsarConnectionOf(
         key: await fileIn(folder, files.key),
       },
     }),
+  };
+}
+
+export async function natsConnectionOf(
+  { servers, tokenFile, user, passwordFile }: Options,
+  { folder }: ConnectorWorld,
+): Promise<NatsConnectionOptions> {
+  const token = await tokenIn(folder, tokenFile);
+  const pass = await passwordIn(folder, passwordFile);
+  return {
+    servers: servers as readonly string[],
+    connection: {
+      ...(token !== undefined && { token }),
+      ...(typeof user === "string" && { user }),
+      ...(pass !== undefined && { pass }),
+    },
   };
 }
 

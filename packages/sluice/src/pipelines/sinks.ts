@@ -7,7 +7,7 @@ import type {
   SinkConnector,
 } from "@sluice/pipeline";
 import type { RequestBlock } from "../flow/pipeline/request-field.ts";
-import { pulsarConnectionOf, redisUrlOf, tokenIn } from "./connector-options.ts";
+import { natsConnectionOf, pulsarConnectionOf, redisUrlOf, tokenIn } from "./connector-options.ts";
 import type { Make } from "./connector-options.ts";
 
 /** Sinks by their names in a flow file. Client libraries are loaded when a flow needs them. */
@@ -43,6 +43,14 @@ export const SINKS: Readonly<Record<string, Make<SinkConnector>>> = {
       stream: options["stream"] as string,
       lengthMax: options["lengthMax"] as number | undefined,
       field: options["field"] as string | undefined,
+    });
+  },
+  nats: async (options, world) => {
+    const { natsSink } = await import("@sluice/pipeline/nats");
+    return natsSink({
+      ...(await natsConnectionOf(options, world)),
+      subject: options["subject"] as string,
+      deduplicate: options["deduplicate"] as boolean | undefined,
     });
   },
 };

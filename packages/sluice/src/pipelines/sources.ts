@@ -6,8 +6,15 @@ import type {
   PulsarSourceOptions,
   SourceConnector,
 } from "@sluice/pipeline";
+import type { NatsSourceOptions } from "@sluice/pipeline/nats";
 import type { RedisStreamSourceOptions } from "@sluice/pipeline/redis";
-import { pathIn, pulsarConnectionOf, redisUrlOf, tokenIn } from "./connector-options.ts";
+import {
+  natsConnectionOf,
+  pathIn,
+  pulsarConnectionOf,
+  redisUrlOf,
+  tokenIn,
+} from "./connector-options.ts";
 import type { Make, Options } from "./connector-options.ts";
 
 /** Messages of a generator that has no end. */
@@ -63,6 +70,18 @@ export const SOURCES: Readonly<Record<string, Make<SourceConnector>>> = {
       from: options["from"] as RedisStreamSourceOptions["from"],
       claimIdleMs: options["claimIdle"] as number | undefined,
       field: options["field"] as string | undefined,
+      format: formatOf(options["format"]),
+    });
+  },
+  nats: async (options, world) => {
+    const { natsSource } = await import("@sluice/pipeline/nats");
+    return natsSource({
+      ...(await natsConnectionOf(options, world)),
+      stream: options["stream"] as string,
+      consumer: options["consumer"] as string,
+      subject: options["subject"] as string | undefined,
+      from: options["from"] as NatsSourceOptions["from"],
+      ackWaitMs: options["ackWait"] as number | undefined,
       format: formatOf(options["format"]),
     });
   },

@@ -63,7 +63,7 @@ const redis = {
 
 const server = field<string>(
   (value) => typeof value === "string" && isServer(value),
-  "an address such as 127.0.0.1:4222",
+  "host:port, such as 127.0.0.1:9092",
   { type: "string" },
 );
 const servers = either([server, list(server, ITEMS_MAX)], (value) =>
@@ -75,8 +75,24 @@ const servers = either([server, list(server, ITEMS_MAX)], (value) =>
       ),
 );
 
+const natsServer = field<string>(
+  (value) =>
+    typeof value === "string" &&
+    (isServer(value) || (/^(?:nats|tls|wss?):\/\//.test(value) && URL.canParse(value))),
+  "an address such as nats://127.0.0.1:4222",
+  { type: "string" },
+);
+const natsServers = either([natsServer, list(natsServer, ITEMS_MAX)], (value) =>
+  Array.isArray(value)
+    ? list(natsServer, ITEMS_MAX)
+    : v.pipe(
+        natsServer,
+        v.transform((one) => [one]),
+      ),
+);
+
 const nats = {
-  servers: described(servers, "host:port, or a list of them."),
+  servers: described(natsServers, "An address such as nats://127.0.0.1:4222, or a list of them."),
   tokenFile: v.optional(described(path, "A token, which the server asks for.")),
   user: v.optional(line),
   passwordFile: v.optional(path),
@@ -219,6 +235,15 @@ export const sourceField: v.GenericSchema<unknown, Chosen> = choice(
         stream: described(line, "The JetStream stream."),
         consumer: described(line, "The durable consumer; it is made if it does not exist."),
         subject: v.optional(described(line, "Only messages of this subject.")),
+        from: v.optional(
+          described(oneOf("beginning", "end"), "Where a new consumer begins. Default: beginning."),
+        ),
+        ackWait: v.optional(
+          described(
+            duration(),
+            "After this without a sign of life a message comes again, for a new consumer. Default: 30s.",
+          ),
+        ),
         format,
       }),
       "Consumes a JetStream stream.",
@@ -358,7 +383,16 @@ export const sinkField: v.GenericSchema<unknown, Chosen> = choice(
       "Appends to a Redis stream.",
     ),
     nats: described(
-      map({ ...nats, subject: described(line, "The subject to publish to.") }),
+      map({
+        ...nats,
+        subject: described(line, "The subject to publish to; a stream must take it."),
+        deduplicate: v.optional(
+          described(
+            flag(),
+            "Sends the message's id, by which the stream leaves out duplicates. Default: true.",
+          ),
+        ),
+      }),
       "Publishes to a JetStream stream.",
     ),
     kafka: described(map(kafka), "Produces to a topic of a Kafka cluster."),
