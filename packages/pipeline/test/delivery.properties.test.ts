@@ -41,7 +41,7 @@ test("nothing is lost or acknowledged too early, whatever fails and whenever the
         expect(idsOf(world.sink.written)).toEqual(new Set(others.flatMap(outputsOf)));
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 

@@ -53,12 +53,13 @@ export async function assemble(
   open: () => Promise<OpenConnectors>,
 ): Promise<Assembled> {
   const named = namedVertices(definition);
-  const settings = named.map(({ name, limits }) =>
-    settingsOf(definition.limits, limits, `${definition.name}.${name}.limits`),
-  );
   const vertices: Vertex[] = [];
   let connectors: OpenConnectors | undefined;
   try {
+    // All of them are checked before the first pool is joined.
+    const settings = named.map(({ name, limits }) =>
+      settingsOf(definition.limits, limits, `${definition.name}.${name}.limits`),
+    );
     for (const [index, each] of named.entries())
       vertices.push(
         await joinedVertex(definition, each, settings[index] as VertexSettings, { context, pools }),
@@ -135,6 +136,7 @@ function connect(
       source,
       format: definition.source.source.format,
       output: toSecond,
+      next: others[0]?.name ?? "",
       acknowledger,
       giveUp: giveUpOf(first),
     }),
@@ -157,6 +159,7 @@ function connect(
             ...parts,
             mapper,
             output,
+            next: others[index + 1]?.name ?? "",
             acknowledger,
             retrier: retrierOf(vertex, ATTEMPTS),
           });

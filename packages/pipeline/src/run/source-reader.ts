@@ -19,6 +19,7 @@ import { asError, slept } from "./run-context.ts";
 import type { RunContext } from "./run-context.ts";
 import type { VertexLoop } from "./vertex.ts";
 import type { VertexMeter } from "./vertex-meter.ts";
+import { Wakeup } from "./wakeup.ts";
 
 /** Longest wait for messages of one read, ms. */
 const WAIT_MS = 1000;
@@ -36,6 +37,8 @@ interface SourceReaderParts {
   readonly source: Source;
   readonly format: Format | undefined;
   readonly output: Channel;
+  /** The name of the vertex behind `output`. */
+  readonly next: string;
   readonly limit: ReadLimit;
   readonly meter: VertexMeter;
   readonly settings: () => VertexSettings;
@@ -50,6 +53,8 @@ export class SourceReader implements VertexLoop {
   #readsOfTurn = 0;
   #messagesOfTurn = 0;
   readonly #backlog: Backlog;
+  readonly #ended = new Wakeup();
+  #isReading = false;
   #waitingSinceMs: number | undefined;
 
   constructor(parts: SourceReaderParts) {
@@ -70,8 +75,8 @@ export class SourceReader implements VertexLoop {
     const sinceMs = this.#waitingSinceMs;
     if (sinceMs === undefined) return undefined;
     const detail = this.#parts.acknowledger.isBehind
-      ? "acknowledgements that the source has not taken"
-      : "room in the buffer of the next vertex";
+      ? "for acknowledgements that the source has not taken"
+      : `for room in the buffer of ${this.#parts.next}`;
     return { reason: undefined, detail, sinceMs };
   }
 
@@ -79,13 +84,22 @@ export class SourceReader implements VertexLoop {
     this.#parts.output.wakeAll();
   }
 
-  /** A read that is cut off is not waited for: its messages come again. */
-  idle(): Promise<void> {
-    return Promise.resolve();
+  async idle(): Promise<void> {
+    while (this.#isReading) await this.#ended.wait();
+  }
+
+  async run(): Promise<void> {
+    this.#isReading = true;
+    try {
+      await this.#readAll();
+    } finally {
+      this.#isReading = false;
+      this.#ended.ring();
+    }
   }
 
   /** Until the source has ended, or the pipeline stops. */
-  async run(): Promise<void> {
+  async #readAll(): Promise<void> {
     const { context, output, acknowledger, settings } = this.#parts;
     const { stopped, timer, random } = context;
     let failures = 0;
