@@ -51,4 +51,4 @@ export function messagesOf(...values: readonly unknown[]): Message[] {
   return values.map((value, index) => ({ id: `m${index}`, value, headers: {} }));
 }
 
-export const { signal: neverAborted } = new AbortController();
+export const neverAborted: AbortSignal = new AbortController().signal;
