@@ -18,6 +18,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "@sluice/fleet",
     "@sluice/gateway",
     "@sluice/lab",
+    "@sluice/pipeline",
     "@sluice/pulsar",
   ],
 };

@@ -10,6 +10,7 @@ import { benchInbound } from "./inbound/bench.ts";
 import { benchIsolation } from "./isolation/bench.ts";
 import { benchLlm } from "./llm/bench.ts";
 import { benchLoopback } from "./loopback/bench.ts";
+import { benchPipeline } from "./pipeline/bench.ts";
 import { benchScenario } from "./scenario/bench.ts";
 import { benchThreads } from "./threads/bench.ts";
 import { benchWire } from "./wire/bench.ts";
@@ -31,6 +32,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["isolation", benchIsolation],
   ["llm", benchLlm],
   ["loopback", benchLoopback],
+  ["pipeline", benchPipeline],
   ["scenario", benchScenario],
   ["threads", benchThreads],
   ["wire", benchWire],

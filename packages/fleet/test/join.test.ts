@@ -474,3 +474,28 @@ test("a missing client library fails at once, with its name", async () => {
     for (const name of ["ioredis", "iovalkey", "redis"] as const) vi.doUnmock(name);
   }
 });
+
+test("a limiter without a store takes other limits at once and keeps its level; one with a store names setPoolLimits", async () => {
+  const { timer, join } = newWorld();
+  const alone = await joinFleet({
+    pool: "shop/orders",
+    rateLimit: { max: 100, min: 100 },
+    replicas: 1,
+    runtime: { timer },
+  });
+  alone.tryAcquireUpTo(1000);
+  await timer.advance(1000);
+  alone.tryAcquireUpTo(1000);
+  const waiting = alone.acquire(20);
+  alone.setRateLimit({ max: 2000, min: 1 });
+  expect(alone.state().ceiling).toBe(100);
+  alone.setRateLimit({ max: 2000, min: 2000 });
+  expect(alone.state().ceiling).toBe(2000);
+  await timer.advance(15);
+  await expect(waiting).resolves.toMatchObject({ count: 20 });
+  await alone.leave();
+  const { joined } = join("a");
+  await timer.advance(SETTLED_MS);
+  const member = await joined;
+  expect(() => member.setRateLimit({ max: 5 })).toThrow(/setPoolLimits\(store, "shop\/orders"/);
+});

@@ -16,6 +16,10 @@ export type { MapBatchFunction } from "./map/map-batch.ts";
 export { mapModule } from "./map/map-module.ts";
 export type { MapModuleOptions } from "./map/map-module.ts";
 
+// How many replicas a vertex should have.
+export { desiredReplicas } from "./scale/desired-replicas.ts";
+export type { ScaleDecision, ScaleSettings, ScaleState } from "./scale/desired-replicas.ts";
+
 // What connectors and maps are made of.
 export type { Message, Output } from "./message.ts";
 export { END } from "./connector/source.ts";

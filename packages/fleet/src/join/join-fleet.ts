@@ -18,6 +18,8 @@ import type { Pacing } from "../pacing/pacing.ts";
 import { SmoothPacing } from "../pacing/smooth-pacing.ts";
 import { readFleetOptions } from "../settings/fleet-options.ts";
 import type { FleetOptions, FleetSettings } from "../settings/fleet-options.ts";
+import { readRateLimit } from "../settings/rate-limit.ts";
+import type { RateLimitBlock } from "../settings/rate-limit.ts";
 import { redisOptionsOf } from "../settings/redis-options-of.ts";
 import type { ReadSecret } from "../settings/secret.ts";
 import type { PoolStore } from "../store/pool-store.ts";
@@ -116,7 +118,11 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
   const store = settings.store ?? created;
   if (store === undefined) {
     const share = alone(settings.replicas ?? 1, settings.division);
-    return new FleetLimiter({ ...common, name: { pool }, paced, share });
+    const rebound = (block: RateLimitBlock, nowMs: number): void => {
+      ramp.rebound(readRateLimit(block).ramp, epochAt(time.at(nowMs)));
+      ceiling.refresh();
+    };
+    return new FleetLimiter({ ...common, name: { pool }, paced, share, rebound });
   }
 
   const random = runtime?.random ?? systemRandom;

@@ -1,3 +1,4 @@
+import { ConfigError } from "@sluice/core";
 import type { Clock, Grant, Reason, Timer } from "@sluice/core";
 import {
   requireCount,
@@ -9,6 +10,7 @@ import {
 import type { EpochClock } from "../pacing/epoch-clock.ts";
 import type { Pacing } from "../pacing/pacing.ts";
 import { UNLIMITED } from "../pacing/unlimited-pacing.ts";
+import type { RateLimitBlock } from "../settings/rate-limit.ts";
 import { requireLeaveReason } from "../store/check-request.ts";
 import type { LeaveReason } from "../store/pool-store.ts";
 import type { Ceiling } from "./ceiling.ts";
@@ -48,6 +50,8 @@ export interface FleetLimiterOptions {
   /** Undefined: nothing is limited, and no clock is read. */
   readonly paced?: { readonly ceiling: Ceiling; readonly pacing: Pacing };
   readonly share: ShareSource;
+  /** Gives the ramp other limits. Undefined where a store has them, or nothing is limited. */
+  readonly rebound?: ((rateLimit: RateLimitBlock, nowMs: number) => void) | undefined;
   readonly maxWaiting: number;
   readonly tally: Tally;
 }
@@ -241,6 +245,20 @@ export class FleetLimiter {
     requireTokens(count);
     this.#onRequested(count);
     this.#grants.refuse(count);
+  }
+
+  /**
+   * Sets other limits for a limiter without a store, at once; the ramp keeps its level, within the new
+   * bounds. The limits of a pool with a store change for all of its members, with `setPoolLimits`.
+   */
+  setRateLimit(rateLimit: RateLimitBlock): void {
+    const { rebound, name } = this.#options;
+    if (rebound === undefined)
+      throw new ConfigError(
+        `the limits of ${name.pool} cannot be set in one process; call setPoolLimits(store, ${JSON.stringify(name.pool)}, rateLimit)`,
+      );
+    rebound(rateLimit, this.#now());
+    this.#wake();
   }
 
   /** For a gate: wakes its queue whenever more may be there than `pauseMs` said. Answers how to stop. */

@@ -6,6 +6,8 @@ import type {
   SourceVertex,
   VertexLimits,
 } from "../definition/pipeline-definition.ts";
+import { mapBatch } from "../map/map-batch.ts";
+import type { MapBatchFunction } from "../map/map-batch.ts";
 import type { MapConnector } from "../map/map-connector.ts";
 import { mapFunction } from "../map/map-function.ts";
 import type { MapFunction } from "../map/map-function.ts";
@@ -44,6 +46,9 @@ export interface PipelineStart {
   source<T>(source: SourceConnector<T>, vertex?: VertexOptions): PipelineMiddle<T>;
 }
 
+/** Nothing to add to a connector of `I` if it takes messages of `T`; otherwise no connector will do. */
+type Accepts<T, I> = [T] extends [I] ? unknown : { readonly takesMessagesOf: T };
+
 /** A pipeline that has no sink yet; its last vertex answers messages of `T`. */
 export class PipelineMiddle<T> {
   readonly #name: string;
@@ -64,18 +69,22 @@ export class PipelineMiddle<T> {
     this.#maps = maps;
   }
 
-  /** Adds a map: a function of one message, or what `mapBatch` and `mapModule` answer. */
+  /** Adds a map: a function of one message, or a connector such as `mapModule` makes. */
+  map<O>(map: MapFunction<T, O, undefined>, vertex?: VertexOptions): PipelineMiddle<O>;
+  map<I, O>(map: MapConnector<I, O> & Accepts<T, I>, vertex?: VertexOptions): PipelineMiddle<O>;
   map<O>(
     map: MapFunction<T, O, undefined> | MapConnector<T, O>,
     vertex?: VertexOptions,
   ): PipelineMiddle<O> {
-    const count = this.#maps.length + 1;
-    const connector = typeof map === "function" ? mapFunction(map) : map;
-    const added = { ...named(vertex, count === 1 ? "map" : `map${count}`), map: connector };
-    return new PipelineMiddle(this.#name, this.#options, this.#source, [...this.#maps, added]);
+    return this.#add(typeof map === "function" ? mapFunction(map) : map, vertex);
   }
 
-  sink(sink: SinkConnector<T>, vertex?: VertexOptions): PipelineBuilder {
+  /** Adds a map of whole batches. */
+  mapBatch<O>(map: MapBatchFunction<T, O, undefined>, vertex?: VertexOptions): PipelineMiddle<O> {
+    return this.#add(mapBatch(map), vertex);
+  }
+
+  sink<I>(sink: SinkConnector<I> & Accepts<T, I>, vertex?: VertexOptions): PipelineBuilder {
     return new PipelineBuilder({
       ...this.#options,
       name: this.#name,
@@ -83,6 +92,12 @@ export class PipelineMiddle<T> {
       maps: this.#maps,
       sink: { ...named(vertex, "out"), sink },
     });
+  }
+
+  #add<O>(map: MapConnector<T, O>, vertex: VertexOptions | undefined): PipelineMiddle<O> {
+    const count = this.#maps.length + 1;
+    const added = { ...named(vertex, count === 1 ? "map" : `map${count}`), map };
+    return new PipelineMiddle(this.#name, this.#options, this.#source, [...this.#maps, added]);
   }
 }
 

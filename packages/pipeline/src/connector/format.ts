@@ -12,5 +12,8 @@ export function decode(bytes: Buffer, format: Format): unknown {
 export function encode(value: unknown): Buffer {
   if (Buffer.isBuffer(value)) return value;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length);
-  return Buffer.from(typeof value === "string" ? value : (JSON.stringify(value) ?? "null"), "utf8");
+  if (typeof value === "string") return Buffer.from(value, "utf8");
+  // Of undefined and functions there is no JSON, which the type of stringify does not tell.
+  const text = JSON.stringify(value) as string | undefined;
+  return Buffer.from(text ?? "null", "utf8");
 }

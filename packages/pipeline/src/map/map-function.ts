@@ -56,29 +56,51 @@ export function functionMapper<I, O, S>(
   return {
     map: (messages, { signal }) => {
       const context = { settings: settings as S, signal };
-      let hasPromise = false;
-      const results = messages.map((message) => {
+      const mapped: Mapped<O>[] = [];
+      const pending: Pending<O>[] = [];
+      for (let index = 0; index < messages.length; index++) {
         try {
-          const answer = map(message, context);
-          if (!isThenable(answer)) return toMapped(answer);
-          hasPromise = true;
-          return settled(answer);
+          const answer = map(messages[index] as Message<I>, context);
+          if (isThenable(answer)) pending.push({ index, result: settled(answer) });
+          else mapped[index] = toMapped(answer);
         } catch (thrown) {
-          return failureOf(thrown, false);
+          mapped[index] = failureOf(thrown, false);
         }
-      });
-      if (!hasPromise) return results as readonly Mapped<O>[];
-      return timeoutMs === undefined
-        ? Promise.all(results)
-        : ended(results, { timer, timeoutMs }, (error) => ({ error, isRetriable: true }));
+      }
+      return pending.length === 0 ? mapped : filled(mapped, pending, timeoutMs, timer);
     },
     close: () => Promise.resolve(),
   };
 }
 
-export function toMapped<O>(answer: MapAnswer<O>): Mapped<O> {
+interface Pending<O> {
+  readonly index: number;
+  readonly result: Promise<Mapped<O>>;
+}
+
+/** Puts the results of promises into their places. */
+async function filled<O>(
+  mapped: Mapped<O>[],
+  pending: readonly Pending<O>[],
+  timeoutMs: number | undefined,
+  timer: Timer,
+): Promise<readonly Mapped<O>[]> {
+  const promises = pending.map(({ result }) => result);
+  const results = await (timeoutMs === undefined
+    ? Promise.all(promises)
+    : ended(promises, { timer, timeoutMs }, (error) => ({ error, isRetriable: true })));
+  for (const [place, { index }] of pending.entries()) mapped[index] = results[place] as Mapped<O>;
+  return mapped;
+}
+
+/** A caller without types may answer null. */
+export function toMapped<O>(answer: MapAnswer<O> | null): Mapped<O> {
   if (answer === undefined || answer === null) return [];
-  return Array.isArray(answer) ? (answer as readonly Output<O>[]) : [answer as Output<O>];
+  return isList(answer) ? answer : [answer];
+}
+
+function isList<O>(answer: Output<O> | readonly Output<O>[]): answer is readonly Output<O>[] {
+  return Array.isArray(answer);
 }
 
 /** `isRetriable` of the error itself wins. */

@@ -10,7 +10,7 @@ interface TimeLimit {
  * `onTimeout` makes. One sleep serves the whole batch.
  */
 export async function ended<T>(
-  results: readonly (T | Promise<T>)[],
+  results: readonly Promise<T>[],
   { timer, timeoutMs }: TimeLimit,
   onTimeout: (error: Error) => T,
 ): Promise<readonly T[]> {

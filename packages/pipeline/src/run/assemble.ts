@@ -53,19 +53,20 @@ export async function assemble(
   open: () => Promise<OpenConnectors>,
 ): Promise<Assembled> {
   const named = namedVertices(definition);
-  const settings = named.map(({ name, limits }) =>
-    settingsOf(definition.limits, limits, `${definition.name}.${name}.limits`),
-  );
   const vertices: Vertex[] = [];
   let connectors: OpenConnectors | undefined;
   try {
+    // All of them are checked before the first pool is joined.
+    const settings = named.map(({ name, limits }) =>
+      settingsOf(definition.limits, limits, `${definition.name}.${name}.limits`),
+    );
     for (const [index, each] of named.entries())
       vertices.push(
         await joinedVertex(definition, each, settings[index] as VertexSettings, { context, pools }),
       );
     connectors = await open();
   } catch (error) {
-    await Promise.allSettled(vertices.map(({ limit }) => limit.limiter?.leave("redeploy")));
+    await Promise.allSettled(vertices.map(async ({ limit }) => limit.limiter?.leave("redeploy")));
     await pools.close();
     throw error;
   }
@@ -73,20 +74,12 @@ export async function assemble(
 }
 
 function namedVertices({ source, maps, sink }: PipelineDefinition): readonly Named[] {
-  const of = ({
-    name,
-    limits,
-  }: {
-    readonly name: string;
-    readonly limits?: VertexLimits | undefined;
-  }) => ({
-    name,
-    limits,
-  });
   return [
-    { ...of(source), kind: "source", connector: source.source.kind },
-    ...maps.map((map) => ({ ...of(map), kind: "map", connector: map.map.kind }) as const),
-    { ...of(sink), kind: "sink", connector: sink.sink.kind },
+    { name: source.name, limits: source.limits, kind: "source", connector: source.source.kind },
+    ...maps.map(
+      ({ name, limits, map }) => ({ name, limits, kind: "map", connector: map.kind }) as const,
+    ),
+    { name: sink.name, limits: sink.limits, kind: "sink", connector: sink.sink.kind },
   ];
 }
 
@@ -143,6 +136,7 @@ function connect(
       source,
       format: definition.source.source.format,
       output: toSecond,
+      next: others[0]?.name ?? "",
       acknowledger,
       giveUp: giveUpOf(first),
     }),
@@ -165,6 +159,7 @@ function connect(
             ...parts,
             mapper,
             output,
+            next: others[index + 1]?.name ?? "",
             acknowledger,
             retrier: retrierOf(vertex, ATTEMPTS),
           });

@@ -21,15 +21,16 @@ export class Backlog {
     const nowMs = this.#clock.now();
     if (this.#source.backlog !== undefined && nowMs - this.#askedAtMs >= REFRESH_MS) {
       this.#askedAtMs = nowMs;
-      this.#source.backlog().then(
-        (count) => {
-          this.#known = count;
-        },
-        () => {
-          this.#known = undefined;
-        },
-      );
+      void this.#ask();
     }
     return this.#known;
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      this.#known = await this.#source.backlog?.();
+    } catch {
+      this.#known = undefined;
+    }
   }
 }

@@ -19,6 +19,8 @@ interface MapWorkerParts {
   readonly context: RunContext;
   readonly mapper: Mapper;
   readonly output: Channel;
+  /** The name of the vertex behind `output`. */
+  readonly next: string;
   readonly meter: VertexMeter;
   readonly settings: () => VertexSettings;
   readonly acknowledger: Acknowledger;
@@ -41,7 +43,7 @@ export class MapWorker implements Worker {
 
   why(): VertexWaiting | undefined {
     if (this.#waiting === 0) return undefined;
-    const detail = "room in the buffer of the next vertex";
+    const detail = `for room in the buffer of ${this.#parts.next}`;
     return { reason: undefined, detail, sinceMs: this.#waitingSinceMs };
   }
 

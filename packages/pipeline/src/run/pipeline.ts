@@ -8,8 +8,8 @@ import type { Acknowledger } from "./acknowledger.ts";
 import type { Closing } from "./open-connectors.ts";
 import type { PipelineState, PipelineStatus } from "./pipeline-state.ts";
 import type { Pools } from "./pools.ts";
+import { asError, slept } from "./run-context.ts";
 import type { RunContext } from "./run-context.ts";
-import { asError } from "./run-context.ts";
 import type { RunningPipeline } from "./running-pipeline.ts";
 import type { Channel } from "./channel.ts";
 import type { Vertex } from "./vertex.ts";
@@ -121,19 +121,20 @@ export class Pipeline implements RunningPipeline {
 
   #beginDrain(): void {
     if (this.#status !== "running") return;
-    const { context, stop, cut, drainMs } = this.#parts;
+    const { context, stop, drainMs } = this.#parts;
     this.#status = "draining";
     context.tell({ kind: "draining", pipeline: this.name, unacknowledged: this.#unacknowledged });
     stop.abort();
     this.#wake();
     this.#drainEnd = new AbortController();
-    context.timer.sleep(drainMs, this.#drainEnd.signal).then(
-      () => {
-        cut.abort();
-        this.#wake();
-      },
-      () => {},
-    );
+    void this.#cutAfter(drainMs, this.#drainEnd.signal);
+  }
+
+  async #cutAfter(drainMs: number, drained: AbortSignal): Promise<void> {
+    const { context, cut } = this.#parts;
+    if (!(await slept(context.timer, drainMs, drained))) return;
+    cut.abort();
+    this.#wake();
   }
 
   #wake(): void {
@@ -182,10 +183,7 @@ export class Pipeline implements RunningPipeline {
   async #within(promise: Promise<unknown>, ms: number): Promise<boolean> {
     const { timer } = this.#parts.context;
     const end = new AbortController();
-    const late = timer.sleep(ms, end.signal).then(
-      () => false,
-      () => false,
-    );
+    const late = slept(timer, ms, end.signal).then(() => false);
     try {
       return await Promise.race([promise.then(() => true), late]);
     } finally {

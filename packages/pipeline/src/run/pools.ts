@@ -47,16 +47,10 @@ export class Pools {
     });
   }
 
-  /** Whether limits that change hold for the members of the pool in other processes too. */
-  get isShared(): boolean {
-    return this.#store !== undefined;
-  }
-
-  /** New limits for all members of the vertex's pool, at their next sync. */
-  async setLimits(vertex: string, rateLimit: RateLimitBlock): Promise<void> {
-    if (this.#store === undefined) return;
-    const { store: _, resumedRampUp: __, resumeTtl: ___, ttl: ____, ...changeable } = rateLimit;
-    await setPoolLimits(this.#store, this.#poolOf(vertex), changeable);
+  /** New limits: for all members of the vertex's pool at their next sync, or at once where there is no store. */
+  async setLimits(vertex: string, limiter: FleetLimiter, rateLimit: RateLimitBlock): Promise<void> {
+    if (this.#store === undefined) limiter.setRateLimit(rateLimit);
+    else await setPoolLimits(this.#store, this.#poolOf(vertex), changeableOf(rateLimit));
   }
 
   async close(): Promise<void> {
@@ -85,4 +79,14 @@ export class Pools {
 
 function isPoolStore(store: NonNullable<PipelineFleet["store"]>): store is PoolStore {
   return typeof store === "object" && "sync" in store && "setLimits" in store;
+}
+
+/** Without the settings that a member is started with. */
+function changeableOf({ max, min, rampUpDuration, modes }: RateLimitBlock): RateLimitBlock {
+  return {
+    max,
+    ...(min === undefined ? {} : { min }),
+    ...(rampUpDuration === undefined ? {} : { rampUpDuration }),
+    ...(modes === undefined ? {} : { modes }),
+  };
 }

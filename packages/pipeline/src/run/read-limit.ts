@@ -95,11 +95,14 @@ export class ReadLimit {
 
 /** The state of a limit in half a sentence. */
 function detailOf({ share = 0, ceiling = 0, membership }: FleetState): string {
-  const perSecond = (count: number): string => `${Number(count.toFixed(1))}/s`;
   if (membership === undefined)
     return share === ceiling
       ? `its limit is ${perSecond(ceiling)}`
       : `its share is ${perSecond(share)} of the ceiling of ${perSecond(ceiling)}`;
   const members = membership.size === 1 ? "1 member" : `${membership.size} members`;
   return `its share is ${perSecond(share)}: the ceiling of ${perSecond(ceiling)} by ${members}`;
+}
+
+function perSecond(count: number): string {
+  return `${Number(count.toFixed(1))}/s`;
 }

@@ -6,6 +6,8 @@ export interface RunContext {
   readonly pipeline: string;
   readonly timer: Timer;
   readonly random: Random;
+  /** Lets other work of the event loop run. */
+  readonly endTurn: () => Promise<void>;
   /** Never throws. */
   readonly tell: (event: PipelineEvent) => void;
   /** Aborted when reading from the source ends: a drain begins. */

@@ -1,5 +1,4 @@
 import { InvariantError } from "@sluice/core";
-import { nextTurn } from "@sluice/core/system";
 import { decode } from "../connector/format.ts";
 import type { Format } from "../connector/format.ts";
 import { END } from "../connector/source.ts";
@@ -37,6 +36,8 @@ interface SourceReaderParts {
   readonly source: Source;
   readonly format: Format | undefined;
   readonly output: Channel;
+  /** The name of the vertex behind `output`. */
+  readonly next: string;
   readonly limit: ReadLimit;
   readonly meter: VertexMeter;
   readonly settings: () => VertexSettings;
@@ -71,8 +72,8 @@ export class SourceReader implements VertexLoop {
     const sinceMs = this.#waitingSinceMs;
     if (sinceMs === undefined) return undefined;
     const detail = this.#parts.acknowledger.isBehind
-      ? "acknowledgements that the source has not taken"
-      : "room in the buffer of the next vertex";
+      ? "for acknowledgements that the source has not taken"
+      : `for room in the buffer of ${this.#parts.next}`;
     return { reason: undefined, detail, sinceMs };
   }
 
@@ -108,7 +109,7 @@ export class SourceReader implements VertexLoop {
         this.#tellFailed(asError(thrown));
         await slept(timer, backoffMs(++failures, BACKOFF, random), stopped);
       }
-      if (this.#isTurnOver()) await nextTurn();
+      if (this.#isTurnOver()) await context.endTurn();
     }
     output.end();
   }

@@ -1,4 +1,4 @@
-import { systemRandom, systemTimer } from "@sluice/core/system";
+import { nextTurn, systemRandom, systemTimer } from "@sluice/core/system";
 import { checkDefinition } from "../definition/check-definition.ts";
 import type { PipelineDefinition } from "../definition/pipeline-definition.ts";
 import { assemble } from "./assemble.ts";
@@ -10,6 +10,8 @@ import type { RunContext } from "./run-context.ts";
 import type { PipelineRuntime, RunningPipeline } from "./running-pipeline.ts";
 
 const DRAIN_MS = 10_000;
+/** What a turn of the event loop takes in virtual time, ms, so that an endless source lets time pass. */
+const TURN_MS = 1;
 
 /**
  * Opens the connectors, joins the pools of limited vertices and starts to read. Rejects with a ConfigError if the
@@ -43,6 +45,7 @@ export async function startPipeline(
     pipeline: definition.name,
     timer,
     random,
+    endTurn: timer === systemTimer ? nextTurn : () => timer.sleep(TURN_MS),
     tell: guarded(runtime.observe),
     stopped: stop.signal,
     cut: cut.signal,

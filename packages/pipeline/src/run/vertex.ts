@@ -73,8 +73,8 @@ export class Vertex {
     const { pools, limit, defaults, name } = this.#parts;
     const settings = settingsOf(defaults, limits, `${name}.limits`);
     const { rateLimit } = settings;
-    if (rateLimit !== undefined && limit.isLimited && pools.isShared)
-      await pools.setLimits(name, rateLimit);
+    if (rateLimit !== undefined && limit.limiter !== undefined)
+      await pools.setLimits(name, limit.limiter, rateLimit);
     else {
       const before = limit.replace(await pools.join(name, rateLimit, signal));
       await before?.leave("redeploy");

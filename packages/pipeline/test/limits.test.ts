@@ -1,0 +1,277 @@
+/** Rate limits of vertices, from both sides: never more than the limit, and near it while there is demand. */
+import { SeededRandom } from "@sluice/core";
+import { VirtualTimer } from "@sluice/core/testing";
+import { MemoryStore } from "@sluice/fleet";
+import { blackhole, generator, mapFunction, startPipeline } from "@sluice/pipeline";
+import type {
+  PipelineDefinition,
+  PipelineEvent,
+  PipelineRuntime,
+  RunningPipeline,
+  VertexLimits,
+} from "@sluice/pipeline";
+import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+type RateLimit = VertexLimits["rateLimit"];
+
+/** Counts messages by time. */
+class Counter {
+  readonly #timer: VirtualTimer;
+  readonly #times: number[] = [];
+
+  constructor(timer: VirtualTimer) {
+    this.#timer = timer;
+  }
+
+  count(messages = 1): void {
+    for (let index = 0; index < messages; index++) this.#times.push(this.#timer.now());
+  }
+
+  between(fromMs: number, toMs: number): number {
+    return this.#times.filter((atMs) => atMs >= fromMs && atMs < toMs).length;
+  }
+
+  /** The most messages of any sliding second. */
+  get most(): number {
+    let first = 0;
+    let most = 0;
+    for (const [index, atMs] of this.#times.entries()) {
+      while ((this.#times[first] as number) <= atMs - 1000) first++;
+      most = Math.max(most, index - first + 1);
+    }
+    return most;
+  }
+}
+
+/** An endless pipeline that counts what its vertices read. */
+function world({ map = (value: number): number | undefined => value } = {}) {
+  const timer = new VirtualTimer();
+  const counters = { in: new Counter(timer), map: new Counter(timer), out: new Counter(timer) };
+  const events: PipelineEvent[] = [];
+  const start = (
+    limits: Partial<Record<"in" | "map" | "out", RateLimit>>,
+    {
+      fleet,
+      definition,
+      seed = 1,
+    }: {
+      readonly fleet?: PipelineRuntime["fleet"];
+      readonly definition?: Partial<PipelineDefinition>;
+      readonly seed?: number;
+    } = {},
+  ): Promise<RunningPipeline> => {
+    const source = generator({ values: (index) => index });
+    const of = (name: "in" | "map" | "out") => ({ name, limits: { rateLimit: limits[name] } });
+    return startPipeline(
+      {
+        name: "p",
+        source: {
+          ...of("in"),
+          source: {
+            ...source,
+            open: async (context) => {
+              const opened = await source.open(context);
+              return {
+                read: async (countMax, options) => {
+                  const messages = await opened.read(countMax, options);
+                  if (Array.isArray(messages)) counters.in.count(messages.length);
+                  return messages;
+                },
+                ack: () => opened.ack([]),
+                close: () => opened.close(),
+              };
+            },
+          },
+        },
+        maps: [
+          {
+            ...of("map"),
+            map: mapFunction<number, number>(({ value }) => {
+              counters.map.count();
+              const mapped = map(value);
+              return mapped === undefined ? undefined : { value: mapped };
+            }),
+          },
+        ],
+        sink: {
+          ...of("out"),
+          sink: new MemorySink({ onWrite: (messages) => counters.out.count(messages.length) }),
+        },
+        ...definition,
+      },
+      { timer, random: new SeededRandom(seed), observe: (event) => events.push(event), fleet },
+    );
+  };
+  const stop = async (running: RunningPipeline): Promise<void> => {
+    const stopped = running.stop();
+    await timer.advance(60_000);
+    await stopped;
+  };
+  return { timer, counters, events, start, stop };
+}
+
+test("each kind of vertex reads its limit, and no sliding second more than 1.05 times it", async () => {
+  const limits = fc.integer({ min: 25, max: 3000 });
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom("in", "map", "out"), limits, async (vertex, max) => {
+      const { timer, counters, start, stop } = world();
+      const running = await start({ [vertex]: { max, min: max } });
+      await timer.advance(4000);
+      expect(counters[vertex].most).toBeLessThanOrEqual(Math.ceil(1.05 * max));
+      expect(counters[vertex].between(1000, 4000)).toBeGreaterThanOrEqual(0.97 * 3 * max - 1);
+      await stop(running);
+      expect(timer.sleeping).toBe(0);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+test("a limit of a later vertex holds back the source, by buffers that stay within their bounds", async () => {
+  const { timer, counters, start, stop } = world();
+  const definition = { bufferMax: 40, limits: { readBatchSize: 20 } };
+  const running = await start({ out: { max: 100, min: 100 } }, { definition });
+  await timer.advance(5000);
+  const [source, , sink] = running.state().vertices;
+  expect(sink?.queue).toBeLessThanOrEqual(40);
+  expect(sink?.queue).toBeGreaterThan(0);
+  expect(counters.in.between(0, 5000)).toBeLessThanOrEqual(500 + 2 * 40 + 2 * 20 + 5);
+  expect(source?.waiting).toMatchObject({ reason: undefined });
+  expect(sink?.waiting).toMatchObject({ reason: "fleet-share", detail: "its limit is 100/s" });
+  await stop(running);
+});
+
+test("messages that a map drops do not count against its limit", async () => {
+  const { timer, counters, start, stop } = world({
+    map: (value) => (value % 2 === 0 ? value : undefined),
+  });
+  const running = await start({ map: { max: 400, min: 400 } });
+  await timer.advance(6000);
+  const passed = counters.out.between(1000, 6000);
+  expect(passed).toBeGreaterThanOrEqual(0.9 * 5 * 400);
+  expect(counters.out.most).toBeLessThanOrEqual(1.06 * 400);
+  await stop(running);
+});
+
+test("tokens that a read did not need are given back", async () => {
+  const timer = new VirtualTimer();
+  const source = new MemorySource<number>([], { isEndless: true });
+  const running = await startPipeline(
+    {
+      name: "p",
+      source: { name: "in", source, limits: { rateLimit: { max: 1000, min: 1000 } } },
+      maps: [],
+      sink: { name: "out", sink: blackhole() },
+    },
+    { timer, random: new SeededRandom(1) },
+  );
+  for (let second = 0; second < 20; second++) {
+    source.add(1, 2, 3);
+    await timer.advance(1000);
+  }
+  const [vertex] = running.state().vertices;
+  expect(vertex?.counts.read).toBe(60);
+  // An idle vertex that kept its tokens would count as one that uses its limit.
+  expect(vertex?.fleet?.usage).toBeLessThan(0.05);
+  const stopped = running.stop();
+  await timer.advance(1000);
+  await stopped;
+});
+
+test("a throttled vertex is told of once, and once more when it flows again", async () => {
+  const { timer, events, start, stop } = world();
+  const running = await start({ map: { max: 100, min: 100 } });
+  await timer.advance(5000);
+  const told = (): readonly string[] =>
+    events.map(({ kind }) => kind).filter((kind) => kind === "throttled" || kind === "flowing");
+  expect(told()).toEqual(["throttled"]);
+  await running.setLimits("map", { rateLimit: { max: 100_000_000, min: 100_000_000 } });
+  await timer.advance(3000);
+  expect(told()).toEqual(["throttled", "flowing"]);
+  await stop(running);
+});
+
+test("limits change while the pipeline runs: lower, higher, none and back", async () => {
+  const { timer, counters, start, stop } = world();
+  const running = await start({ in: { max: 500, min: 500 } });
+  await timer.advance(3000);
+  expect(counters.in.between(2000, 3000)).toBeGreaterThan(480);
+  await running.setLimits("in", { rateLimit: { max: 100, min: 100 } });
+  await timer.advance(3000);
+  expect(counters.in.between(5000, 6000)).toBeGreaterThanOrEqual(97);
+  expect(counters.in.between(5000, 6000)).toBeLessThanOrEqual(105);
+  await running.setLimits("in", { rateLimit: { max: 1000, min: 1000 } });
+  await timer.advance(1000);
+  expect(counters.in.between(6000, 7000)).toBeGreaterThan(950);
+  await running.setLimits("in", {});
+  expect(running.state().vertices[0]?.fleet).toBeUndefined();
+  await timer.advance(100);
+  expect(counters.in.between(7000, 7100)).toBeGreaterThan(2000);
+  await running.setLimits("in", { rateLimit: { max: 100, min: 100 } });
+  await timer.advance(2000);
+  expect(counters.in.between(8100, 9100)).toBeLessThanOrEqual(105);
+  await expect(running.setLimits("nowhere", {})).rejects.toThrow(/it has in, map, out/);
+  await expect(running.setLimits("in", { concurrency: 0 })).rejects.toThrow(/concurrency is 0/);
+  await stop(running);
+});
+
+test("a limit of the pipeline is inherited field by field", async () => {
+  const { timer, counters, start, stop } = world();
+  const definition = { limits: { rateLimit: { max: 300, min: 300 } } };
+  const running = await start({ out: { max: 200, min: 200 } }, { definition });
+  await timer.advance(3000);
+  const { vertices } = running.state();
+  expect(vertices.map(({ fleet }) => fleet?.ceiling)).toEqual([300, 300, 200]);
+  expect(counters.out.between(1000, 3000)).toBeGreaterThan(390);
+  await stop(running);
+});
+
+test("replicas divide a limit where there is no store", async () => {
+  const { timer, counters, start, stop } = world();
+  const running = await start({ in: { max: 400, min: 400 } }, { fleet: { replicas: 4 } });
+  await timer.advance(3000);
+  expect(counters.in.between(1000, 3000)).toBeGreaterThan(190);
+  expect(counters.in.most).toBeLessThanOrEqual(105);
+  await stop(running);
+});
+
+test("replicas with a store share one limit, also when one changes it and when one stops", async () => {
+  const { timer, counters, start, stop } = world();
+  const store = new MemoryStore(timer);
+  const fleet = { store, maxMembers: 4 };
+  const rateLimit = { max: 600, min: 600 };
+  const first = await start({ in: rateLimit }, { fleet, seed: 1 });
+  const second = await start({ in: rateLimit }, { fleet, seed: 2 });
+  await timer.advance(10_000);
+  const before = counters.in.between(8000, 10_000);
+  expect(before).toBeGreaterThan(0.9 * 1200);
+  expect(counters.in.most).toBeLessThanOrEqual(1.06 * 600);
+  await first.setLimits("in", { rateLimit: { max: 200, min: 200 } });
+  await timer.advance(5000);
+  expect(counters.in.between(12_000, 15_000)).toBeLessThanOrEqual(630);
+  expect(counters.in.between(12_000, 15_000)).toBeGreaterThan(540);
+  await stop(first);
+  const nowMs = timer.now();
+  expect(counters.in.between(nowMs - 5000, nowMs)).toBeGreaterThan(900);
+  await stop(second);
+  expect(timer.sleeping).toBe(0);
+});
+
+test("a redeploy goes on at the level of the ramp with resumedRampUp", async () => {
+  const { timer, start, stop } = world();
+  const store = new MemoryStore(timer);
+  const fleet = { store, maxMembers: 2 };
+  const limits = {
+    in: { max: 1000, min: 10, rampUpDuration: "20s", resumedRampUp: true, resumeTtl: "600s" },
+  };
+  const first = await start(limits, { fleet, seed: 1 });
+  await timer.advance(15_000);
+  const level = first.state().vertices[0]?.fleet?.ceiling ?? 0;
+  expect(level).toBeGreaterThan(400);
+  await stop(first);
+  const second = await start(limits, { fleet, seed: 2 });
+  await timer.advance(3000);
+  expect(second.state().vertices[0]?.fleet?.ceiling).toBeGreaterThanOrEqual(level);
+  await stop(second);
+});
