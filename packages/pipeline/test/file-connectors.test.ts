@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { END, fileSink, fileSource } from "@sluice/pipeline";
 import type { FileSourceOptions, Source } from "@sluice/pipeline";
 import { messagesOf, neverAborted, readMany, readOnce, testContext, textsOf } from "./connector-context.ts";
+import { sinkContract } from "./sink-contract.ts";
+import { sourceContract } from "./source-contract.ts";
 
 let folder = "";
 let path = "";
@@ -243,6 +245,32 @@ describe("the options of files", () => {
   ])("that are wrong are refused: %j", (options, message) => {
     expect(() => fileSource(options as FileSourceOptions)).toThrow(message);
   });
+});
+
+for (const follow of [false, true])
+  sourceContract(
+    follow ? "a followed file" : "a file",
+    async () => {
+      const bench = await mkdtemp(join(tmpdir(), "sluice-file-"));
+      const file = join(bench, "lines");
+      await writeFile(file, "");
+      return {
+        connector: fileSource({ path: file, checkpoint: join(bench, "checkpoint"), follow }),
+        put: (values) => appendFile(file, values.map((value) => `${value}\n`).join("")),
+        tearDown: () => rm(bench, { recursive: true, force: true }),
+      };
+    },
+    { hasEnd: !follow },
+  );
+
+sinkContract("a file", async () => {
+  const bench = await mkdtemp(join(tmpdir(), "sluice-file-"));
+  const file = join(bench, "lines");
+  return {
+    connector: fileSink({ path: file }),
+    received: async () => (await readFile(file, "utf8")).split("\n").slice(0, -1),
+    tearDown: () => rm(bench, { recursive: true, force: true }),
+  };
 });
 
 async function opened(

@@ -14,6 +14,8 @@ import {
   testContext,
   textsOf,
 } from "./connector-context.ts";
+import { sinkContract } from "./sink-contract.ts";
+import { sourceContract } from "./source-contract.ts";
 import type { TestContext } from "./connector-context.ts";
 
 const STREAM = "orders";
@@ -227,6 +229,54 @@ describe.skipIf(redisPath === undefined)(`a stream of Redis${NEEDS_REDIS}`, () =
     const results = await sink.write(messagesOf(1, 2), { signal: neverAborted });
     expect(results?.map((each) => each?.isRetriable)).toEqual([true, true]);
     expect(results?.[0]?.error.message).toMatch(/WRONGTYPE.*use another name for the stream/);
+  });
+});
+
+describe.skipIf(redisPath === undefined)(`with Redis${NEEDS_REDIS}`, () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  afterAll(() => server.stop());
+  const tearDown = async (): Promise<void> => {
+    await server.command("FLUSHALL");
+  };
+
+  for (const consumer of ["one", undefined])
+    sourceContract(`a stream of Redis, ${consumer === undefined ? "random" : "stable"} name`, () =>
+      Promise.resolve({
+        connector: redisStreamSource({
+          url: server.url,
+          stream: STREAM,
+          group: GROUP,
+          consumer,
+          claimIdleMs: CLAIM_IDLE_MS,
+        }),
+        put: (values) => add(server, ...values),
+        tearDown,
+      }),
+    );
+
+  sinkContract("a stream of Redis", () => {
+    const entries = async (): Promise<string[][]> => {
+      const range = (await server.command("XRANGE", STREAM, "-", "+")) as [string, string[]][];
+      return range.map(([, fields]) => fields);
+    };
+    return Promise.resolve({
+      connector: redisStreamSink({ url: server.url, stream: STREAM }),
+      received: async () => (await entries()).map((fields) => fields[1] ?? ""),
+      headers: async () => {
+        const [fields = []] = await entries();
+        return { traceparent: fields[fields.indexOf("header:traceparent") + 1] ?? "" };
+      },
+      fail: async () => {
+        await server.command("SET", STREAM, "no stream");
+      },
+      mend: async () => {
+        await server.command("DEL", STREAM);
+      },
+      tearDown,
+    });
   });
 });
 

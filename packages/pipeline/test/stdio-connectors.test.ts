@@ -1,8 +1,10 @@
 /** Standard input and output, as streams in this process and as pipes of real processes. */
 import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { END, SinkClosedError, stdinSource, stdoutSink } from "@sluice/pipeline";
+import { END, pipeline, SinkClosedError, stdinSource, stdoutSink } from "@sluice/pipeline";
+import { MemorySource } from "@sluice/pipeline/testing";
 import { messagesOf, neverAborted, readMany, readOnce, testContext, textsOf } from "./connector-context.ts";
+import { sinkContract } from "./sink-contract.ts";
 
 test("the lines of the standard input come as they are written, and then its end", async () => {
   const input = new PassThrough();
@@ -67,4 +69,24 @@ test("a reader that has gone closes the sink, and ends no process", async () => 
     await expect(sink.write(messagesOf(1), { signal: neverAborted })).rejects.toThrow(SinkClosedError);
   expect(context.told).toHaveLength(1);
   await sink.close();
+});
+
+sinkContract("the standard output", () => {
+  const output = new PassThrough({ highWaterMark: 1_000_000 });
+  return Promise.resolve({
+    connector: stdoutSink({ output }),
+    received: () => Promise.resolve(String(output.read()).split("\n").slice(0, -1)),
+    tearDown: () => Promise.resolve(),
+  });
+});
+
+test("a pipeline ends without an error when the reader of its output has gone", async () => {
+  const output = new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error("EPIPE"), { code: "EPIPE" })),
+  });
+  const source = new MemorySource(["a", "b"], { isEndless: true });
+  const running = await pipeline("lines").source(source).sink(stdoutSink({ output })).start();
+  const state = await running.done;
+  expect(state.status).toBe("stopped");
+  expect(state.unacknowledged).toBe(2);
 });

@@ -198,6 +198,7 @@ class NatsSource implements Source<Buffer> {
     try {
       for (let each = this.#arrived.shift(); each !== undefined; each = this.#arrived.shift())
         each.nak();
+      for (const delivered of this.#inFlight.values()) delivered.nak();
       await this.#line.flush();
     } catch {
       // The server delivers them again after the ack wait.

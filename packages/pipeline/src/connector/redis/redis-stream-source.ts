@@ -163,11 +163,10 @@ class RedisStreamSource implements Source<Buffer> {
     await this.#acknowledge();
   }
 
-  /** Makes the messages look idle for long enough, so that any consumer claims them at its next turn. */
   async nack(messages: readonly Message<Buffer>[]): Promise<void> {
     const ids = messages.map(({ id }) => id).filter((id) => this.#inFlight.delete(id));
     for (const id of ids) this.#owned.delete(id);
-    await this.#claimOwn(ids, ["IDLE", this.#settings.claimIdleMs]);
+    await this.#giveBack(ids);
     this.#claims.hurry(this.#context.timer.now());
   }
 
@@ -182,6 +181,7 @@ class RedisStreamSource implements Source<Buffer> {
     await this.#renewing;
     try {
       if (this.#toAcknowledge.size > 0) await this.#acknowledge();
+      await this.#giveBack([...this.#inFlight]);
       if (this.#settings.consumer === undefined) await this.#removeConsumer();
     } catch {
       // The server has gone: what is left there another consumer claims.
@@ -291,6 +291,11 @@ class RedisStreamSource implements Source<Buffer> {
         // The next read tells of a server that cannot be reached.
       }
     }
+  }
+
+  /** Makes messages look idle for long enough, so that any consumer claims them at its next turn. */
+  #giveBack(ids: readonly string[]): Promise<void> {
+    return this.#claimOwn(ids, ["IDLE", this.#settings.claimIdleMs]);
   }
 
   async #claimOwn(ids: readonly string[], options: readonly Argument[]): Promise<void> {
