@@ -11,6 +11,7 @@ import { benchIsolation } from "./isolation/bench.ts";
 import { benchLlm } from "./llm/bench.ts";
 import { benchLoopback } from "./loopback/bench.ts";
 import { benchPipeline } from "./pipeline/bench.ts";
+import { benchPulsarHttp } from "./pulsar-http/bench.ts";
 import { benchScenario } from "./scenario/bench.ts";
 import { benchThreads } from "./threads/bench.ts";
 import { benchWire } from "./wire/bench.ts";
@@ -33,6 +34,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["llm", benchLlm],
   ["loopback", benchLoopback],
   ["pipeline", benchPipeline],
+  ["pulsar-http", benchPulsarHttp],
   ["scenario", benchScenario],
   ["threads", benchThreads],
   ["wire", benchWire],

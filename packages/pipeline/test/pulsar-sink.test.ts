@@ -11,6 +11,7 @@ import type { PulsarSinkOptions } from "../src/connector/pulsar/pulsar-sink.ts";
 import type { Sink } from "../src/connector/sink.ts";
 import type { Message } from "../src/message.ts";
 import { connectorScene, messageOf, unhurried, until } from "./connector-scene.ts";
+import { sinkContract } from "./sink-contract.ts";
 
 const opened: { close(): Promise<void> }[] = [];
 
@@ -151,4 +152,27 @@ test("an aborted write fails retriably instead of waiting for a broker that is a
   stop.abort(new Error("drained"));
   const results = await writing;
   expect(results?.map((result) => result?.isRetriable)).toEqual([true, true]);
+});
+
+sinkContract("pulsar", async () => {
+  const own = await startBroker({ listen: "pulsar://127.0.0.1:0", data: "memory" });
+  const client = await connect(own.url);
+  const consumer = await client.subscribe({
+    topic: "contract",
+    subscription: "check",
+    initialPosition: "earliest",
+  });
+  const all: PulsarMessage[] = [];
+  return {
+    connector: pulsarSink({ url: own.url, topic: "contract" }),
+    received: async (count) => {
+      while (all.length < count) all.push(await consumer.receive());
+      return all.map(({ data }) => data.toString());
+    },
+    headers: () => Promise.resolve(all[0]?.properties ?? {}),
+    tearDown: async () => {
+      await client.close();
+      await own.close();
+    },
+  };
 });

@@ -11,6 +11,7 @@ import type { Source } from "../src/connector/source.ts";
 import { pulsarSource } from "../src/connector/pulsar/pulsar-source.ts";
 import type { PulsarSourceOptions } from "../src/connector/pulsar/pulsar-source.ts";
 import { connectorScene, readCount, textOf, unhurried, until } from "./connector-scene.ts";
+import { sourceContract } from "./source-contract.ts";
 
 let broker: RunningBroker;
 let client: Client;
@@ -27,7 +28,9 @@ afterEach(async () => {
   await broker.close();
 });
 
-async function openSource(options: Partial<PulsarSourceOptions> = {}): Promise<Source<Buffer>> {
+async function openSource(
+  options: Partial<PulsarSourceOptions & { format: "bytes" }> = {},
+): Promise<Source<Buffer>> {
   const { context } = connectorScene();
   const source = await pulsarSource({
     url: broker.url,
@@ -169,4 +172,25 @@ test("the backlog is what Pulsar's admin says, and unknown without one", async (
   expect(await source.backlog?.()).toBe(3);
   expect(await (await openSource()).backlog?.()).toBeUndefined();
   expect(await (await openSource({ adminUrl: "http://127.0.0.1:1" })).backlog?.()).toBeUndefined();
+});
+
+sourceContract("pulsar", async () => {
+  const own = await startBroker({ listen: "pulsar://127.0.0.1:0", data: "memory" });
+  const producers = await connect(own.url);
+  const producer = await producers.createProducer({ topic: "contract" });
+  return {
+    connector: pulsarSource({
+      url: own.url,
+      topic: "contract",
+      subscription: "shop",
+      nackDelayMs: 10,
+    }),
+    put: async (values) => {
+      for (const data of values) await producer.send({ data });
+    },
+    tearDown: async () => {
+      await producers.close();
+      await own.close();
+    },
+  };
 });

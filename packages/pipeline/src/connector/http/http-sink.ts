@@ -107,9 +107,8 @@ class HttpSink implements Sink {
 
   async close(): Promise<void> {
     this.#gate.close();
-    // Requests that are in flight at the drain's deadline are given up by their signal.
-    if (this.#gate.inFlight === 0) await this.#pool.close();
-    else await this.#pool.destroy();
+    // Writes have ended; what is left are connections, and rests of answers that nobody needs.
+    await this.#pool.destroy();
   }
 
   #bodiesOf(messages: readonly Message[], results: WriteResult[]): readonly RequestBody[] {

@@ -26,9 +26,12 @@ import type { HttpSourceOptions, HttpSourceSettings } from "./source-options.ts"
  * @example
  * httpSource({ listen: "127.0.0.1:8080", path: "/orders" })
  */
-export function httpSource(options: HttpSourceOptions): SourceConnector {
+export function httpSource<T = unknown>(options: HttpSourceOptions): SourceConnector<T> {
   const settings = readHttpSourceOptions(options);
-  return { kind: "http", open: (context) => HttpSource.open(settings, context) };
+  return {
+    kind: "http",
+    open: (context) => HttpSource.open(settings, context) as Promise<Source<T>>,
+  };
 }
 
 /** Bytes of a request's line and fields. */
@@ -143,6 +146,7 @@ class HttpSource implements Source {
         text: `${queued} messages were accepted and not read: they are lost (respond: "accepted")`,
       });
     this.#buffer.close();
+    this.#onMessages?.();
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#server.closeIdleConnections();

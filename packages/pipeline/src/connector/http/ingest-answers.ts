@@ -23,14 +23,16 @@ const POLICY = "buffer";
 /** Bounds of `Retry-After`, s. Below 1 there is none; above 60 a client would sleep through a raised limit. */
 const RETRY_AFTER_MIN_S = 1;
 const RETRY_AFTER_MAX_S = 60;
+/** `Retry-After` while nothing was read lately, s: the pace is not known then, and a refusal costs little. */
+const RETRY_AFTER_UNKNOWN_S = 2;
 
 /** `Retry-After` of an endpoint that stops, s: a replacement has usually started by then. */
 const STOPPING_RETRY_AFTER_S = 5;
 
-/** Whole seconds until there is room for `count` messages at the present pace: ⌈(count − room) ÷ perSecond⌉. */
+/** Whole seconds until there is room for `count` messages at the present pace: ⌈(count − room) ÷ perSecond⌉, within bounds. */
 export function retryAfterSeconds(count: number, { room, perSecond }: RoomFacts): number {
   const missing = Math.max(1, count - room);
-  const seconds = perSecond > 0 ? Math.ceil(missing / perSecond) : RETRY_AFTER_MAX_S;
+  const seconds = perSecond > 0 ? Math.ceil(missing / perSecond) : RETRY_AFTER_UNKNOWN_S;
   return Math.min(Math.max(seconds, RETRY_AFTER_MIN_S), RETRY_AFTER_MAX_S);
 }
 

@@ -48,12 +48,23 @@ const NACK_DELAY_MS = 1_000;
  * @example
  * pulsarSource({ url: "pulsar://localhost:6650", topic: "orders", subscription: "shop", format: "json" })
  */
-export function pulsarSource(options: PulsarSourceOptions): SourceConnector<Buffer> {
+export function pulsarSource<T = unknown>(
+  options: PulsarSourceOptions & { readonly format: "json" },
+): SourceConnector<T>;
+export function pulsarSource(
+  options: PulsarSourceOptions & { readonly format: "text" },
+): SourceConnector<string>;
+export function pulsarSource(
+  options: PulsarSourceOptions & { readonly format?: "bytes" | undefined },
+): SourceConnector<Buffer>;
+export function pulsarSource(options: PulsarSourceOptions): SourceConnector;
+export function pulsarSource<T>(options: PulsarSourceOptions): SourceConnector<T> {
   requireKnownKeys("pulsarSource", options, KNOWN);
   return {
     kind: "pulsar",
     format: options.format,
-    open: (context) => PulsarSource.open(options, context),
+    // The pipeline reads the bytes by `format`; what it hands on is of type T.
+    open: async (context) => (await PulsarSource.open(options, context)) as Source as Source<T>,
   };
 }
 

@@ -40,6 +40,8 @@ export class CommandMapper implements Mapper {
   #answers = 0;
   /** When the child last answered, or got a message while it had none. */
   #progressMs = 0;
+  /** The child has not answered yet: it may still be starting. */
+  #isFresh = true;
   #isWatching = false;
   #isAlone = false;
 
@@ -108,6 +110,7 @@ export class CommandMapper implements Mapper {
       onEnded: (how) => this.#onEnded(child, how),
     });
     this.#child = child;
+    this.#isFresh = true;
     return child;
   }
 
@@ -170,6 +173,7 @@ export class CommandMapper implements Mapper {
     }
     this.#inFlight.delete(answer.id);
     this.#answers++;
+    this.#isFresh = false;
     this.#progressMs = this.#context.timer.now();
     this.#backoff.onSuccess();
     flying.task.settle(answer.mapped);
@@ -208,14 +212,16 @@ export class CommandMapper implements Mapper {
   /** Looks after the child while it has messages. */
   async #watch(): Promise<void> {
     const { timer } = this.#context;
-    const { timeoutMs } = this.#settings;
+    const { timeoutMs, startMs } = this.#settings;
     this.#isWatching = true;
     try {
       while (this.#inFlight.size > 0) {
-        const leftMs = this.#progressMs + timeoutMs - timer.now();
-        if (leftMs > 0) await timer.sleep(leftMs, this.#closed.signal);
+        const allowedMs = this.#isFresh ? startMs + timeoutMs : timeoutMs;
+        const leftMs = this.#progressMs + allowedMs - timer.now();
+        // Not longer than the timeout: the child may cease to be fresh meanwhile.
+        if (leftMs > 0) await timer.sleep(Math.min(leftMs, timeoutMs), this.#closed.signal);
         else if (this.#child === undefined) break;
-        else this.#end(this.#child, `did not answer within ${timeoutMs} ms (timeoutMs)`);
+        else this.#end(this.#child, `did not answer within ${allowedMs} ms (timeoutMs)`);
         this.#giveUpLost();
       }
     } catch {

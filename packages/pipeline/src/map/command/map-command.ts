@@ -15,6 +15,8 @@ export interface MapCommandOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Longest time without an answer while messages are in flight, ms; the program is then replaced. Default: 30 000. */
   readonly timeoutMs?: number | undefined;
+  /** Time that a fresh program has beside `timeoutMs` until its first answer, ms. Default: 10 000. */
+  readonly startMs?: number | undefined;
   /** Messages that the program has and has not answered. Default: 100. */
   readonly inFlightMax?: number | undefined;
   /** Bytes of one line of output; a longer one ends the program. Default: 16 MiB. */
@@ -30,6 +32,7 @@ export interface MapCommandSettings {
   readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string>> | undefined;
   readonly timeoutMs: number;
+  readonly startMs: number;
   readonly inFlightMax: number;
   readonly lineBytesMax: number;
   readonly restartMaxMs: number;
@@ -41,6 +44,7 @@ const KEYS: ReadonlySet<string> = new Set([
   "cwd",
   "env",
   "timeoutMs",
+  "startMs",
   "inFlightMax",
   "lineBytesMax",
   "restartMaxMs",
@@ -66,15 +70,16 @@ export function mapCommand<I = unknown, O = unknown>(
 function readMapCommandOptions(options: MapCommandOptions): MapCommandSettings {
   requireKnownKeys("mapCommand", options, KEYS);
   const { command, args = [], cwd, env } = options;
-  const { timeoutMs = 30_000, inFlightMax = 100 } = options;
+  const { timeoutMs = 30_000, startMs = 10_000, inFlightMax = 100 } = options;
   const { lineBytesMax = 16_777_216, restartMaxMs = 10_000 } = options;
   if (typeof command !== "string" || command === "")
     throw new ConfigError(
       `command is ${JSON.stringify(command)}; use a program, with its arguments in args: { command: "python3", args: ["map.py"] }`,
     );
   requireDuration("timeoutMs", timeoutMs, 1);
+  requireDuration("startMs", startMs);
   requireWhole("inFlightMax", inFlightMax, 1, 1_000_000);
   requireWhole("lineBytesMax", lineBytesMax, 1, 1_073_741_824);
   requireDuration("restartMaxMs", restartMaxMs, 1);
-  return { command, args, cwd, env, timeoutMs, inFlightMax, lineBytesMax, restartMaxMs };
+  return { command, args, cwd, env, timeoutMs, startMs, inFlightMax, lineBytesMax, restartMaxMs };
 }

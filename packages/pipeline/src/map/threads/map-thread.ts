@@ -80,9 +80,13 @@ export class MapThread {
     if (!this.#isWatching) void this.#watch();
   }
 
-  async close(): Promise<void> {
+  /** Ends the thread. Answers the messages that have no result. */
+  async close(): Promise<readonly MapTask[]> {
     this.#over.abort();
+    const unanswered = [...this.#tasks.values()];
+    this.#tasks.clear();
     await this.#worker.terminate();
+    return unanswered;
   }
 
   #onSent(sent: Sent): void {

@@ -69,8 +69,9 @@ export class ThreadMapper implements Mapper {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
+    const ended = await Promise.all([...this.#threads].map((thread) => thread.close()));
+    this.#parts.push(...ended);
     this.#failAll(new MapError("the map was closed"));
-    await Promise.all([...this.#threads].map((thread) => thread.close()));
   }
 
   /** A thread of the start: it must load the module. */

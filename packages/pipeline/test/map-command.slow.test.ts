@@ -1,0 +1,175 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, test } from "vitest";
+import { mapCommand } from "../src/map/command/map-command.ts";
+import type { MapCommandOptions } from "../src/map/command/map-command.ts";
+import type { Mapped, Mapper } from "../src/map/mapper.ts";
+import { connectorScene, messageOf, until } from "./connector-scene.ts";
+import type { ConnectorScene } from "./connector-scene.ts";
+
+const LINES = fileURLToPath(new URL("maps/lines.py", import.meta.url));
+const never = new AbortController().signal;
+const opened: Mapper[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((mapper) => mapper.close()));
+});
+
+interface MapperScene extends ConnectorScene {
+  readonly mapper: Mapper;
+  readonly map: (...values: unknown[]) => Promise<readonly Mapped[]>;
+}
+
+async function scene(options: Partial<MapCommandOptions> = {}): Promise<MapperScene> {
+  const told = connectorScene("orders/map");
+  const mapper = await mapCommand({ command: "python3", args: [LINES], ...options }).open(
+    told.context,
+  );
+  opened.push(mapper);
+  const map = async (...values: unknown[]): Promise<readonly Mapped[]> =>
+    mapper.map(
+      values.map((value, index) =>
+        messageOf(value, { id: `${index}`, key: "k", headers: { h: "1" } }),
+      ),
+      { signal: never },
+    );
+  return { ...told, mapper, map };
+}
+
+const failure = (isRetriable: boolean, text: string): object => ({
+  isRetriable,
+  error: expect.objectContaining({ message: expect.stringContaining(text) as string }) as Error,
+});
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+describe.skipIf(!hasPython)("a map in Python (needs python3)", () => {
+  test("gets value, key, headers and id, and answers one, several or no outputs", async () => {
+    const { map } = await scene();
+    expect(await map({ do: "double", n: 21 }, "two", "drop", "tea")).toEqual([
+      [{ value: 42 }],
+      [{ value: 1 }, { value: 2, key: "second", headers: { a: "b" } }],
+      [],
+      [{ value: ["tea", "k", { h: "1" }, "3"] }],
+    ]);
+  });
+
+  test("bytes go both ways", async () => {
+    const { map } = await scene();
+    expect(await map(Buffer.from([1, 2, 255]))).toEqual([[{ value: Buffer.from([255, 2, 1]) }]]);
+  });
+
+  test("answers may come in any order", async () => {
+    const { map } = await scene();
+    expect(await map("later", "later", "now")).toEqual([
+      [{ value: "later" }],
+      [{ value: "later" }],
+      [{ value: "now" }],
+    ]);
+  });
+
+  test("a thousand messages go through with few in flight", async () => {
+    const { map } = await scene({ inFlightMax: 7 });
+    const values = Array.from({ length: 1_000 }, (_, n) => ({ do: "double", n }));
+    expect(await map(...values)).toEqual(values.map(({ n }) => [{ value: 2 * n }]));
+  });
+
+  test("an error is a failure, retriable unless it says otherwise; a wrong answer is final", async () => {
+    const { map } = await scene();
+    expect(await map("fail", "fail-now", "no-outputs", "bad-output")).toEqual([
+      failure(false, "cannot"),
+      failure(true, "not now"),
+      failure(false, "neither outputs nor error"),
+      failure(false, "neither value nor valueBase64"),
+    ]);
+  });
+
+  test.each([
+    ["exit", "exited with code 3"],
+    ["hang", "did not answer within 2300 ms"],
+    ["long", "wrote a line of more than 50000 bytes"],
+  ])(
+    "a program that would %s fails that message alone, and is started again",
+    async (what, how) => {
+      const { map, told } = await scene({
+        timeoutMs: 300,
+        startMs: 2_000,
+        lineBytesMax: 50_000,
+        restartMaxMs: 100,
+      });
+      const values = Array.from({ length: 20 }, (_, n) => (n === 9 ? what : { do: "double", n }));
+      expect(await map(...values)).toEqual(
+        values.map((_, n) => (n === 9 ? failure(true, how) : [{ value: 2 * n }])),
+      );
+      expect(told.map(({ text }) => text).join()).toContain("it is started again");
+      expect(await map({ do: "double", n: 4 })).toEqual([[{ value: 8 }]]);
+    },
+  );
+
+  test("a message that the program loses fails once others have overtaken it", async () => {
+    const { map } = await scene({ timeoutMs: 300, inFlightMax: 4 });
+    const lost = map("lose");
+    let isOver = false;
+    void lost.then(() => (isOver = true));
+    while (!isOver) expect(await map({ do: "double", n: 1 })).toEqual([[{ value: 2 }]]);
+    expect(await lost).toEqual([failure(true, "answered later messages, but not this one")]);
+  });
+
+  test("lines that are no answers are told and passed over", async () => {
+    const { map, told } = await scene();
+    expect(await map("print")).toEqual([[{ value: "printed" }]]);
+    const texts = told.map(({ text }) => text);
+    expect(texts).toEqual([
+      'python3: a line of its output is no JSON: "debugging"',
+      'python3: the answer to "999999", which is not in flight, is ignored',
+    ]);
+  });
+
+  test("what it writes to stderr is told, a bounded number of lines", async () => {
+    const { map, told } = await scene();
+    await map({ do: "warn", n: 100 });
+    await until("twenty lines", () => told.length >= 20);
+    expect(told[0]).toEqual({ level: "warning", text: "python3: warning 0" });
+    expect(told.length).toBeLessThan(45);
+  });
+
+  test("a program that ends at once fails messages one by one, more and more slowly", async () => {
+    const { map, told } = await scene({ env: { AT_START: "exit" }, restartMaxMs: 150 });
+    expect(await map(1, 2)).toEqual([
+      failure(true, "exited with code 9"),
+      failure(true, "exited with code 9"),
+    ]);
+    expect(told.at(-1)?.text).toMatch(/it is started again in 1[05]0 ms$/);
+  });
+
+  test("an abort answers at once, with failures that may be retried", async () => {
+    const { mapper } = await scene();
+    const stop = new AbortController();
+    const mapping = mapper.map([messageOf("lose")], { signal: stop.signal });
+    stop.abort(new Error("drained"));
+    expect(await mapping).toEqual([failure(true, "drained")]);
+  });
+
+  test("closing ends a program that heeds the end of its input, and one that hangs", async () => {
+    const idle = await scene();
+    await idle.map(1);
+    await idle.mapper.close();
+    const hung = await scene({ timeoutMs: 60_000 });
+    const mapping = hung.map("hang");
+    await hung.mapper.close();
+    expect(await mapping).toEqual([failure(true, "closed")]);
+    expect(await hung.map(1)).toEqual([failure(true, "closed")]);
+  });
+});
+
+test("a program that is not there is refused at the opening", async () => {
+  const opening = mapCommand({ command: "no-such-program" }).open(connectorScene().context);
+  await expect(opening).rejects.toThrow(/command "no-such-program" cannot be started: .*ENOENT/);
+});
+
+test("wrong options are refused by name", () => {
+  expect(() => mapCommand({ command: "" })).toThrow(/command is ""; use a program/);
+  expect(() => mapCommand({ command: "cat", inFlightMax: 0 })).toThrow(/inFlightMax is 0/);
+  const misspelt = { command: "cat", timeout: 5 } as unknown as MapCommandOptions;
+  expect(() => mapCommand(misspelt)).toThrow(/did you mean timeoutMs/);
+});

@@ -1,0 +1,172 @@
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, test } from "vitest";
+import type { Mapped, Mapper } from "../src/map/mapper.ts";
+import { mapThreads } from "../src/map/threads/map-threads.ts";
+import type { MapThreadsOptions } from "../src/map/threads/map-threads.ts";
+import { connectorScene, messageOf, until } from "./connector-scene.ts";
+import type { ConnectorScene } from "./connector-scene.ts";
+
+const EACH = new URL("maps/map-each.mjs", import.meta.url);
+const BATCH = new URL("maps/map-batch.mjs", import.meta.url);
+const never = new AbortController().signal;
+const opened: Mapper[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((mapper) => mapper.close()));
+});
+
+interface MapperScene extends ConnectorScene {
+  readonly mapper: Mapper;
+  readonly map: (...values: unknown[]) => Promise<readonly Mapped[]>;
+}
+
+async function scene(options: Partial<MapThreadsOptions> = {}): Promise<MapperScene> {
+  const told = connectorScene("orders/map");
+  const mapper = await mapThreads({ module: EACH, threads: 2, ...options }).open(told.context);
+  opened.push(mapper);
+  const map = async (...values: unknown[]): Promise<readonly Mapped[]> =>
+    mapper.map(
+      values.map((value, index) => messageOf(value, { id: `${index}`, key: "k" })),
+      { signal: never },
+    );
+  return { ...told, mapper, map };
+}
+
+const failure = (isRetriable: boolean, text: string): object => ({
+  isRetriable,
+  error: expect.objectContaining({ message: expect.stringContaining(text) as string }) as Error,
+});
+
+test("outputs come in the order of their messages: one, several, none, bytes", async () => {
+  const { map } = await scene({ settings: { tax: 7 } });
+  expect(
+    await map({ do: "double", n: 21 }, "drop", "two", { do: "bytes", text: "tea" }, "settings"),
+  ).toEqual([
+    [{ value: 42 }],
+    [],
+    [{ value: 1 }, { value: 2, key: "second" }],
+    [{ value: Buffer.from("tea") }],
+    [{ value: { tax: 7 } }],
+  ]);
+  expect(await map(Buffer.from("milk"))).toEqual([[{ value: "milk" }]]);
+  expect(await map()).toEqual([]);
+});
+
+test("all threads take part, and a batch of a thousand comes back whole", async () => {
+  const { map } = await scene({ threads: 3 });
+  const values = Array.from({ length: 1_000 }, (_, n) => ({ do: "double", n }));
+  const mapped = await map(...values);
+  expect(mapped).toEqual(values.map(({ n }) => [{ value: 2 * n }]));
+});
+
+test("what a sync map throws is final, what an async one rejects with is not, and neighbours go on", async () => {
+  const { map } = await scene();
+  expect(await map("throw", "throw-later", { do: "double", n: 1 }, "function")).toEqual([
+    failure(false, "cannot"),
+    failure(true, "not now"),
+    [{ value: 2 }],
+    failure(false, "could not be cloned"),
+  ]);
+});
+
+test.each([
+  ["exit", "exited with code 3"],
+  ["hang", "gave no result within 200 ms"],
+  ["wait", "gave no result within 200 ms"],
+])(
+  "a map that would %s fails that message alone, and its thread is replaced",
+  async (what, how) => {
+    const { map, told } = await scene({ timeoutMs: 200 });
+    const values = Array.from({ length: 20 }, (_, n) => (n === 9 ? what : { do: "double", n }));
+    const mapped = await map(...values);
+    expect(mapped).toEqual(
+      values.map((_, n) => (n === 9 ? failure(true, how) : [{ value: 2 * n }])),
+    );
+    expect(told.map(({ text }) => text).join()).toContain("it is replaced");
+    expect(await map({ do: "double", n: 4 })).toEqual([[{ value: 8 }]]);
+  },
+);
+
+test("a map that leaks ends its thread, not the process", async () => {
+  const { map } = await scene({ memoryMb: 32, threads: 1, timeoutMs: 20_000 });
+  expect(await map("leak")).toEqual([failure(true, "memory limit")]);
+  expect(await map({ do: "double", n: 4 })).toEqual([[{ value: 8 }]]);
+});
+
+test("a batch function gets its part of the batch, and one bad message fails alone in the end", async () => {
+  const { map } = await scene({ module: BATCH, threads: 1 });
+  expect(await map("a", "b")).toEqual([[{ value: "a of 2" }], [{ value: "b of 2" }]]);
+  expect(await map("a", "bad")).toEqual([failure(true, "bad batch"), failure(true, "bad batch")]);
+  expect(await map("short")).toEqual([failure(false, "0 results for 1 messages")]);
+  expect(await map("a", "exit")).toEqual([
+    [{ value: "a of 1" }],
+    failure(true, "exited with code 1"),
+  ]);
+});
+
+test("a value that no thread can get fails for good, and its neighbours are mapped", async () => {
+  const { map } = await scene({ threads: 1 });
+  expect(await map(1, () => 2, 3)).toEqual([
+    [{ value: 1 }],
+    failure(false, "cannot be sent to a thread"),
+    [{ value: 3 }],
+  ]);
+});
+
+test("an abort answers at once, with failures that may be retried", async () => {
+  const { mapper } = await scene();
+  const stop = new AbortController();
+  const mapping = mapper.map([messageOf("wait")], { signal: stop.signal });
+  stop.abort(new Error("drained"));
+  expect(await mapping).toEqual([failure(true, "drained")]);
+});
+
+test("closing ends the threads, and what they had fails retriably", async () => {
+  const { mapper, map } = await scene({ threads: 1 });
+  const [running, waiting] = [map("wait"), map(1)];
+  await mapper.close();
+  expect(await waiting).toEqual([failure(true, "closed")]);
+  expect(await running).toEqual([failure(true, "closed")]);
+  expect(await map(1)).toEqual([failure(true, "closed")]);
+});
+
+test.each([
+  ["no-map.mjs", /it exports other; a map module has a default export/],
+  ["broken.mjs", /no configuration/],
+  ["missing.mjs", /Cannot find module/],
+])("%s is refused at the opening, and leaves no thread", async (file, text) => {
+  const module = new URL(`maps/${file}`, import.meta.url);
+  const opening = mapThreads({ module, threads: 2 }).open(connectorScene().context);
+  await expect(opening).rejects.toThrow(text);
+});
+
+test.skipIf(typeof Reflect.get(process.features, "typescript") === "string")(
+  "a TypeScript module on a Node that does not run it is refused with the way out",
+  () => {
+    expect(() => mapThreads({ module: "./map.ts", threads: 1 })).toThrow(
+      /does not run TypeScript; use Node 22\.18 or later, or compile it/,
+    );
+  },
+);
+
+test("a path is relative to the working directory", async () => {
+  const { map } = await scene({ module: fileURLToPath(EACH), threads: 1 });
+  expect(await map(5)).toEqual([[{ value: 5 }]]);
+});
+
+test("wrong options are refused by name", () => {
+  expect(() => mapThreads({ module: EACH, threads: 0 })).toThrow(/threads is 0/);
+  const misspelt = { module: EACH, threads: 1, timeout: 5 } as unknown as MapThreadsOptions;
+  expect(() => mapThreads(misspelt)).toThrow(/did you mean timeoutMs/);
+});
+
+test("threads that end without end are started again more and more slowly", async () => {
+  const { map, told } = await scene({ threads: 1 });
+  for (let round = 0; round < 3; round++) await map("exit");
+  await until("three restarts are told", () => told.length >= 3);
+  expect(told.map(({ text }) => text.replace(/^.*; /, ""))).toEqual([
+    "it is replaced",
+    "it is replaced in 100 ms",
+    "it is replaced in 200 ms",
+  ]);
+});
