@@ -3,7 +3,6 @@ import { Command } from "commander";
 import { loadFlow } from "../flow/flow-file.ts";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
-import { servedFlow } from "./run-flow.ts";
 import { contentOf } from "../file/content.ts";
 import { serve } from "./serve.ts";
 import type { Running } from "./serve.ts";
@@ -41,6 +40,8 @@ export function runCommand(end: (code: ExitCode) => void): Command {
     .addHelpText("after", RUN_EXAMPLES)
     .action(async (file: string, options: RunOptions) => {
       const json = options.json ?? false;
+      // The engine and its connectors take longer to load than other commands run.
+      const { servedFlow } = await import("./run-flow.ts");
       const served = await servedFlow({ file, content: await contentOfFlow(file) }, json);
       await serve(served, end, (running) => writeLines(process.stdout, [readyLine(running, json)]));
     });

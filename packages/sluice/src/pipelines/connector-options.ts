@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { ConfigError } from "@sluice/core";
 import type { PulsarConnection } from "@sluice/pipeline";
+import type { KafkaConnectionOptions } from "@sluice/pipeline/kafka";
 import type { NatsConnectionOptions } from "@sluice/pipeline/nats";
 import { bearerTokenOf, contentOf } from "../file/content.ts";
 import type { Chosen } from "../flow/pipeline/choice.ts";
@@ -84,6 +85,30 @@ export async function natsConnectionOf(
       ...(typeof user === "string" && { user }),
       ...(pass !== undefined && { pass }),
     },
+  };
+}
+
+interface SaslBlock {
+  readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
+  readonly username: string;
+  readonly passwordFile: string;
+}
+
+export async function kafkaConnectionOf(
+  { brokers, tls, sasl }: Options,
+  { folder }: ConnectorWorld,
+): Promise<KafkaConnectionOptions> {
+  const login = sasl as SaslBlock | undefined;
+  return {
+    brokers: brokers as readonly string[],
+    ...(tls === true && { ssl: true }),
+    ...(login !== undefined && {
+      sasl: {
+        mechanism: login.mechanism,
+        username: login.username,
+        password: (await passwordIn(folder, login.passwordFile)) ?? "",
+      } as NonNullable<KafkaConnectionOptions["sasl"]>,
+    }),
   };
 }
 

@@ -9,7 +9,7 @@ import type { FlowVertexLimits } from "../flow/pipeline/flow-pipeline.ts";
 import { effectiveOf } from "./flow-pipelines.ts";
 import type { FlowPipelines, PipelineView } from "./flow-pipelines.ts";
 import { addPipelineMetrics } from "./pipeline-metrics.ts";
-import { desiredReplicas, scaleInputOf } from "./scale.ts";
+import { replicasFor } from "./scale.ts";
 import { isKnownName, pipelinesWhy } from "./vertex-why.ts";
 
 interface AdminWorld {
@@ -53,7 +53,7 @@ function timesOf({ timer, wallClock, placeOf }: AdminWorld): {
 }
 
 function desiredOf({ state, flow }: PipelineView): number {
-  return desiredReplicas(scaleInputOf(state.vertices, flow.fleet?.replicas ?? 1));
+  return replicasFor(state.vertices, flow.fleet);
 }
 
 function viewJson(

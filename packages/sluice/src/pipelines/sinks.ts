@@ -7,7 +7,13 @@ import type {
   SinkConnector,
 } from "@sluice/pipeline";
 import type { RequestBlock } from "../flow/pipeline/request-field.ts";
-import { natsConnectionOf, pulsarConnectionOf, redisUrlOf, tokenIn } from "./connector-options.ts";
+import {
+  kafkaConnectionOf,
+  natsConnectionOf,
+  pulsarConnectionOf,
+  redisUrlOf,
+  tokenIn,
+} from "./connector-options.ts";
 import type { Make } from "./connector-options.ts";
 
 /** Sinks by their names in a flow file. Client libraries are loaded when a flow needs them. */
@@ -51,6 +57,13 @@ export const SINKS: Readonly<Record<string, Make<SinkConnector>>> = {
       ...(await natsConnectionOf(options, world)),
       subject: options["subject"] as string,
       deduplicate: options["deduplicate"] as boolean | undefined,
+    });
+  },
+  kafka: async (options, world) => {
+    const { kafkaSink } = await import("@sluice/pipeline/kafka");
+    return kafkaSink({
+      ...(await kafkaConnectionOf(options, world)),
+      topic: options["topic"] as string,
     });
   },
 };

@@ -6,9 +6,11 @@ import type {
   PulsarSourceOptions,
   SourceConnector,
 } from "@sluice/pipeline";
+import type { KafkaSourceOptions } from "@sluice/pipeline/kafka";
 import type { NatsSourceOptions } from "@sluice/pipeline/nats";
 import type { RedisStreamSourceOptions } from "@sluice/pipeline/redis";
 import {
+  kafkaConnectionOf,
   natsConnectionOf,
   pathIn,
   pulsarConnectionOf,
@@ -82,6 +84,16 @@ export const SOURCES: Readonly<Record<string, Make<SourceConnector>>> = {
       subject: options["subject"] as string | undefined,
       from: options["from"] as NatsSourceOptions["from"],
       ackWaitMs: options["ackWait"] as number | undefined,
+      format: formatOf(options["format"]),
+    });
+  },
+  kafka: async (options, world) => {
+    const { kafkaSource } = await import("@sluice/pipeline/kafka");
+    return kafkaSource({
+      ...(await kafkaConnectionOf(options, world)),
+      topic: options["topic"] as string,
+      group: options["group"] as string,
+      from: options["from"] as KafkaSourceOptions["from"],
       format: formatOf(options["format"]),
     });
   },

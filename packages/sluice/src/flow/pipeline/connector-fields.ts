@@ -253,7 +253,7 @@ export const sourceField: v.GenericSchema<unknown, Chosen> = choice(
         ...kafka,
         group: described(line, "The consumer group."),
         from: v.optional(
-          described(oneOf("earliest", "latest"), "Where a new group begins. Default: earliest."),
+          described(oneOf("beginning", "end"), "Where a new group begins. Default: beginning."),
         ),
         format,
       }),
