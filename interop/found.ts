@@ -18,8 +18,11 @@ interface Missing {
 }
 
 export type ClientName = "python" | "java" | "flex" | "go";
-type ProgramName = ClientName | "broker";
+/** Servers of the connectors of pipelines. */
+type ServerName = "nats" | "kafka";
+type ProgramName = ClientName | ServerName | "broker";
 
+/** Of the tests with Pulsar. */
 const ALL: readonly ProgramName[] = ["python", "java", "flex", "go", "broker"];
 
 const POLL_MS = 200;
@@ -32,6 +35,11 @@ export function clientProgram(name: ClientName): Program | Missing {
 /** How to start Pulsar's own broker, or why it is not here; after `untilFound`. */
 export function brokerProgram(): BrokerProgram | Missing {
   return JSON.parse(textOf("broker")) as BrokerProgram | Missing;
+}
+
+/** How to start a server, or why it is not here; after `untilFound`. */
+export function serverProgram(name: ServerName): Program | Missing {
+  return JSON.parse(textOf(name)) as Program | Missing;
 }
 
 /**

@@ -20,6 +20,8 @@ const ORDER = [
   "our-client",
   "limits",
   "isolation",
+  "nats-connector",
+  "kafka-connector",
   "throughput",
   "golden-frames",
   "broker-crash",

@@ -1,4 +1,4 @@
-// Finds or fetches the clients and the broker that the interop tests run, each into a folder of its own
+// Finds or fetches the clients and the servers that the interop tests run, each into a folder of its own
 // in node_modules/.cache/interop. All are looked for at the same time.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,7 +17,11 @@ import { fileURLToPath } from "node:url";
 const PYTHON_CLIENT = "3.12.0";
 const JAVA_CLIENT = "4.0.13";
 const BROKER = "4.0.8";
+const NATS = "2.15.2";
+const KAFKA = "3.9.1";
 const FETCH_TIMEOUT_MS = 300_000;
+/** nats-server is compiled here, which takes minutes of both cores beside the other programs. */
+const COMPILE_TIMEOUT_MS = 540_000;
 
 /** Small enough to run beside everything else; the rest is what Pulsar's own start script opens. */
 const BROKER_JVM = [
@@ -53,6 +57,8 @@ export function findPrograms() {
     java: attempt("java", findJava),
     flex: attempt("flex", findFlex),
     go: attempt("go", findGo),
+    nats: attempt("nats", findNats),
+    kafka: attempt("kafka", findKafka),
   };
 }
 
@@ -96,7 +102,7 @@ async function findJava() {
       "Driver",
       "pulsar://127.0.0.1:1",
     ];
-    await run("java", store, root, '{"command":"load"}');
+    await run("java", store, { input: '{"command":"load"}' });
   });
   return {
     command: "java",
@@ -123,7 +129,7 @@ async function findGo() {
   const program = join(folder, process.platform === "win32" ? "driver.exe" : "driver");
   await once(folder, async () => {
     await need("go", ["version"]);
-    await run("go", ["build", "-o", program, "."], sources);
+    await run("go", ["build", "-o", program, "."], { cwd: sources });
   });
   const [, version] = /pulsar-client-go v(\S+)/.exec(readFileSync(join(sources, "go.mod"), "utf8"));
   return { command: program, args: [], env: {}, version: `pulsar-client-go ${version}` };
@@ -141,7 +147,7 @@ async function findBroker() {
     // A repository of its own: two Mavens that write to one at the same time may damage it.
     await run("mvn", [...mavenIn("maven-of-broker"), copy, ...target]);
     const archive = `pulsar-server-distribution-${BROKER}-bin.tar.gz`;
-    await run("tar", ["-xzf", archive, "--strip-components=1"], folder);
+    await run("tar", ["-xzf", archive, "--strip-components=1"], { cwd: folder });
     // A quarter of a gigabyte each.
     rmSync(join(folder, archive));
     rmSync(join(cache, "maven-of-broker"), { recursive: true, force: true });
@@ -158,6 +164,52 @@ async function findBroker() {
     version: `pulsar ${BROKER}`,
     standaloneConf: join(folder, "conf/standalone.conf"),
   };
+}
+
+async function findNats() {
+  const folder = join(cache, `nats-${NATS}`);
+  await once(folder, async () => {
+    await need("go", ["version"]);
+    const wanted = `github.com/nats-io/nats-server/v2@v${NATS}`;
+    const env = { ...process.env, GOBIN: folder };
+    await run("go", ["install", wanted], { env, timeout: COMPILE_TIMEOUT_MS });
+  });
+  const program = process.platform === "win32" ? "nats-server.exe" : "nats-server";
+  return { command: join(folder, program), args: [], env: {}, version: `nats-server ${NATS}` };
+}
+
+async function findKafka() {
+  const folder = join(cache, `kafka-${KAFKA}`);
+  await need("java", ["-version"]);
+  await once(folder, async () => {
+    await need("mvn", ["-v"]);
+    const pom = join(folder, "pom.xml");
+    writeFileSync(pom, kafkaPom());
+    const copy = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
+    const target = [`-DoutputDirectory=${join(folder, "lib")}`, "-DincludeScope=runtime"];
+    await run("mvn", [...mavenIn("maven-of-kafka"), "-f", pom, copy, ...target]);
+    rmSync(join(cache, "maven-of-kafka"), { recursive: true, force: true });
+  });
+  return {
+    command: "java",
+    args: ["-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-cp", join(folder, "lib/*")],
+    env: {},
+    version: `kafka ${KAFKA}`,
+  };
+}
+
+/** A project whose dependencies are Kafka's server and what it needs to run. */
+function kafkaPom() {
+  return `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>sluice</groupId><artifactId>kafka</artifactId><version>1</version>
+  <dependencies>
+    <dependency>
+      <groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>${KAFKA}</version>
+    </dependency>
+  </dependencies>
+</project>
+`;
 }
 
 function mavenIn(repository) {
@@ -210,8 +262,8 @@ async function need(command, args) {
   if (status !== 0) throw new Error(`${command} is not here`);
 }
 
-async function run(command, args, cwd = root, input = "") {
-  const options = { cwd, timeout: FETCH_TIMEOUT_MS };
+async function run(command, args, { cwd = root, input = "", ...rest } = {}) {
+  const options = { cwd, timeout: FETCH_TIMEOUT_MS, ...rest };
   const { status, output } = await ended(command, args, options, input);
   if (status === 0) return;
   const lines = output.split("\n").filter((line) => line.trim() !== "");

@@ -11,7 +11,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "packages/lab": ["@sluice/core", "@sluice/fleet", "@sluice/gateway", "@sluice/pulsar"],
   "packages/pipeline": ["@sluice/core", "@sluice/egress", "@sluice/fleet", "@sluice/pulsar"],
   "packages/pulsar": ["@sluice/core"],
-  "packages/sluice": ["@sluice/core", "@sluice/fleet", "@sluice/gateway", "@sluice/lab"],
+  "packages/sluice": [
+    "@sluice/core",
+    "@sluice/fleet",
+    "@sluice/gateway",
+    "@sluice/lab",
+    "@sluice/pipeline",
+  ],
   bench: [
     "@sluice/core",
     "@sluice/egress",

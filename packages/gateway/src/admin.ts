@@ -10,6 +10,10 @@ export { HttpError } from "./admin/http/http-error.ts";
 export type { AdminRequest } from "./admin/http/request.ts";
 export type { Handler, Method, Route, RouteAccess } from "./admin/http/router.ts";
 
+// What other parts of the process add.
+export type { AdminAddition } from "./admin/admin-addition.ts";
+export { labelText, PrometheusText } from "./admin/observe/prometheus-text.ts";
+
 // Events of a broker, as they are logged and streamed.
 export { EventFeed } from "./observe/event-feed.ts";
 export type { EventListener, TimedEvent } from "./observe/event-feed.ts";

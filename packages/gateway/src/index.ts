@@ -23,7 +23,7 @@ export type { GroupLimit } from "./ingress/limits/limit-settings.ts";
 export type { LimitTarget, RateLimit } from "./ingress/limits/rate-limit.ts";
 export type { WaitingProducer, WaitingTopic } from "./ingress/desk/waiting.ts";
 export type { RoleOptions } from "./auth/permissions.ts";
-export type { BrokerEvent, BrokerObserver } from "./observe/broker-event.ts";
+export type { BrokerEvent, BrokerObserver, PartEvent } from "./observe/broker-event.ts";
 export type { BrokerSettings } from "./topic/settings.ts";
 export type { DispatchLimitSettings } from "./ingress/dispatch/dispatch-limits.ts";
 export type { DispatchRate } from "./ingress/dispatch/dispatch-rate.ts";

@@ -6,11 +6,16 @@ export type { LimitsBlock } from "./file/limits/limits.ts";
 export { placeName, toProblem } from "./file/problem.ts";
 export type { Problem } from "./file/problem.ts";
 export type { Path } from "./file/path.ts";
+export type { JsonSchema } from "./file/fields.ts";
 export {
+  ALTERNATIVES,
   byteSize,
+  described,
   duration,
+  either,
   field,
   flag,
+  JSON_SCHEMA,
   lineOfText,
   list,
   map,

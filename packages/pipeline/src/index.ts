@@ -32,6 +32,15 @@ export type {
   WriteResult,
 } from "./connector/sink.ts";
 export type { ConnectorEvent, OpenContext } from "./connector/open-context.ts";
+export { ConnectorError, SinkClosedError } from "./connector/connector-error.ts";
+export { fileSource } from "./connector/file/file-source.ts";
+export type { FileSourceOptions } from "./connector/file/file-source.ts";
+export { fileSink } from "./connector/file/file-sink.ts";
+export type { FileSinkOptions } from "./connector/file/file-sink.ts";
+export { stdinSource } from "./connector/stdio/stdin-source.ts";
+export type { StdinSourceOptions } from "./connector/stdio/stdin-source.ts";
+export { stdoutSink } from "./connector/stdio/stdout-sink.ts";
+export type { StdoutSinkOptions } from "./connector/stdio/stdout-sink.ts";
 export { decode, encode } from "./connector/format.ts";
 export type { Format } from "./connector/format.ts";
 export type { MapFailure, Mapped, Mapper } from "./map/mapper.ts";

@@ -1,12 +1,15 @@
 import { ConfigError } from "@sluice/core";
 import type { Clock, Timer } from "@sluice/core";
 import { requireKnownKeys } from "@sluice/core/internal";
-import { systemTimer, systemWallClock } from "@sluice/core/system";
+import { formatWallTime, systemTimer, systemWallClock } from "@sluice/core/system";
 import { EventFeed } from "../observe/event-feed.ts";
 import { isLoopback } from "../server/socket/listen-address.ts";
 import { reachableHost } from "../server/socket/reachable-host.ts";
-import type { AdministrableGateway, BrokerStats } from "./administered-broker.ts";
+import { NO_ADDITION } from "./admin-addition.ts";
+import type { AdminAddition } from "./admin-addition.ts";
+import type { AdministeredBroker, AdministrableGateway } from "./administered-broker.ts";
 import { CLUSTER } from "./cluster.ts";
+import { json } from "./http/answer.ts";
 import { Guard } from "./http/guard.ts";
 import { httpUrl, parseHttpAddress } from "./http/http-address.ts";
 import { httpLimits } from "./http/http-limits.ts";
@@ -19,6 +22,7 @@ import { settingPaths } from "./limits/setting.ts";
 import type { PlaceOf } from "./limits/setting.ts";
 import { whyRoutes } from "./limits/why-routes.ts";
 import { observeRoutes } from "./observe/observe-routes.ts";
+import type { ObservedGateway } from "./observe/observe-routes.ts";
 import { pulsarRoutes } from "./pulsar/pulsar-routes.ts";
 import { refusalAnswer } from "./pulsar/refusal-answer.ts";
 
@@ -27,8 +31,8 @@ export interface StartAdminOptions {
   readonly listen?: string;
   /** The host that tools and clients are sent to, if it is not the one to listen on. */
   readonly advertisedHost?: string;
-  /** A broker, or a gateway in front of a cluster, which has no topics of its own to administer. */
-  readonly broker: AdministrableGateway;
+  /** A broker, or a gateway in front of a cluster, which has no topics of its own to administer. Absent: `addition` alone. */
+  readonly broker?: AdministrableGateway;
   /** A bearer token that may do everything, beside those of the broker's roles. */
   readonly token?: string;
   /** The events of the broker; without it `/api/events` has none. */
@@ -39,6 +43,8 @@ export interface StartAdminOptions {
   readonly placeOf?: (path: readonly string[]) => string | undefined;
   /** More routes beside the broker's. */
   readonly routes?: readonly Route[];
+  /** What other parts of the process tell, such as its pipelines. */
+  readonly addition?: AdminAddition;
   /** A request failed that should not have; its client was told 500. */
   readonly onError?: (error: unknown) => void;
 }
@@ -66,6 +72,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "limits",
   "placeOf",
   "routes",
+  "addition",
   "onError",
 ]);
 
@@ -80,14 +87,15 @@ export async function startAdmin(
 ): Promise<RunningAdmin> {
   requireKnownKeys("administration", options, KNOWN);
   const { broker, token, version, routes = [], onError = () => {} } = options;
+  const { addition = NO_ADDITION } = options;
   const { events = new EventFeed(wallClock) } = options;
   const address = parseHttpAddress(options.listen ?? LISTEN);
-  const { administered } = broker;
-  requireToken(address.host, token, administered.roles !== undefined);
+  const roles = broker?.administered.roles;
+  requireToken(address.host, token, roles !== undefined);
   const router = new Router();
   const server = await HttpServer.open(address, {
     router,
-    guard: new Guard({ isLoopback: isLoopback(address.host), token, roles: administered.roles }),
+    guard: new Guard({ isLoopback: isLoopback(address.host), token, roles }),
     limits: httpLimits(options.limits),
     timer,
     answerTo: refusalAnswer,
@@ -95,37 +103,94 @@ export async function startAdmin(
   });
   const host = options.advertisedHost ?? reachableHost(address.host);
   const url = httpUrl({ ...server.address, host });
-  const urls = {
-    broker: broker.urls.find((one) => one.startsWith("pulsar://")),
-    brokerTls: broker.urls.find((one) => one.startsWith("pulsar+ssl://")),
-    http: url,
-  };
-  const embedded = "broker" in administered ? administered : undefined;
-  const observed = {
-    upstream: administered.upstream,
-    throttling: administered.throttling,
-    shares: administered.shares,
-    cluster: CLUSTER,
-    version,
-    gatewayUrls: broker.urls,
-    timer,
-    wallClock,
-    events,
-  };
-  const stats = async (): Promise<BrokerStats> => ({
-    ...administered.connections(),
-    topics: (await embedded?.broker.openTopicStats()) ?? [],
-  });
-  router.add(observeRoutes({ ...observed, stats, notReady: () => broker.notReady() }));
-  if (embedded !== undefined)
-    router.add(
-      pulsarRoutes({ ...embedded, wallClock, cluster: CLUSTER, version, urls: () => urls }),
-    );
+  router.add(
+    observeRoutes({
+      version,
+      timer,
+      wallClock,
+      events,
+      addition,
+      gateway: broker && observedGateway(broker),
+      notReady: () => broker?.notReady() ?? addition.notReady(),
+    }),
+  );
   const placeOf = placeIn(options.placeOf);
-  router.add(limitRoutes(administered, placeOf));
-  router.add(whyRoutes(administered, embedded?.broker, { wallClock, placeOf }));
+  router.add(
+    broker === undefined
+      ? additionRoutes(addition, wallClock)
+      : gatewayRoutes(broker, { url, version, wallClock, placeOf, addition }),
+  );
+  router.add(addition.routes);
   router.add(routes);
   return { url, close: () => server.close() };
+}
+
+function embeddedOf({ administered }: AdministrableGateway): AdministeredBroker | undefined {
+  return "broker" in administered ? administered : undefined;
+}
+
+function observedGateway(broker: AdministrableGateway): ObservedGateway {
+  const { administered, urls } = broker;
+  return {
+    cluster: CLUSTER,
+    upstream: administered.upstream,
+    urls,
+    throttling: administered.throttling,
+    shares: administered.shares,
+    stats: async () => ({
+      ...administered.connections(),
+      topics: (await embeddedOf(broker)?.broker.openTopicStats()) ?? [],
+    }),
+  };
+}
+
+interface GatewayRoutesWorld {
+  readonly url: string;
+  readonly version: string;
+  readonly wallClock: Clock;
+  readonly placeOf: PlaceOf;
+  readonly addition: AdminAddition;
+}
+
+function gatewayRoutes(
+  gateway: AdministrableGateway,
+  { url, version, wallClock, placeOf, addition }: GatewayRoutesWorld,
+): readonly Route[] {
+  const { administered, urls: given } = gateway;
+  const embedded = embeddedOf(gateway);
+  const urls = {
+    broker: given.find((one) => one.startsWith("pulsar://")),
+    brokerTls: given.find((one) => one.startsWith("pulsar+ssl://")),
+    http: url,
+  };
+  return [
+    ...(embedded === undefined
+      ? []
+      : pulsarRoutes({ ...embedded, wallClock, cluster: CLUSTER, version, urls: () => urls })),
+    ...limitRoutes(administered, placeOf, addition),
+    ...whyRoutes(administered, embedded?.broker, { wallClock, placeOf, addition }),
+  ];
+}
+
+/** The routes of limits and waits in a process without a gateway. */
+function additionRoutes(addition: AdminAddition, wallClock: Clock): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/limits",
+      handle: () =>
+        json({ limits: [], dispatch: [], subscribe: [], leftOut: 0, ...addition.limits() }),
+    },
+    {
+      method: "GET",
+      path: "/api/why",
+      handle: (request) => {
+        request.requireKnownQuery(["name"]);
+        const at = formatWallTime(wallClock.now());
+        return json({ at, waiting: [], paused: [], ...addition.why(request.query("name")) });
+      },
+    },
+  ];
 }
 
 function placeIn(find: StartAdminOptions["placeOf"] = () => undefined): PlaceOf {

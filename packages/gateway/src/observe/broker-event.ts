@@ -121,7 +121,17 @@ export type BrokerEvent =
       /** Through which interface. */
       readonly by: string;
     }
+  | PartEvent
   /** Something failed that should not have. */
   | { readonly kind: "error"; readonly error: unknown };
+
+/** An event of another part of the process, such as a pipeline. It brings its own sentence. */
+export interface PartEvent {
+  readonly kind: `pipeline-${string}` | `vertex-${string}` | `flow-${string}`;
+  readonly text: string;
+  /** What the event is about, such as `orders/out`: events of one kind are limited for each subject. */
+  readonly subject: string;
+  readonly [fact: string]: unknown;
+}
 
 export type BrokerObserver = (event: BrokerEvent) => void;

@@ -57,6 +57,8 @@ function sentence(event: BrokerEvent): string {
       return `the limit of ${event.target} was changed from ${limitText(event.from)} to ${limitText(event.to)} through ${event.by}`;
     case "error":
       return `an error that should not happen: ${messageOf(event.error)}`;
+    default:
+      return event.text;
   }
 }
 

@@ -3,6 +3,8 @@ import type { RateUnit } from "@sluice/core/internal";
 import * as v from "valibot";
 import { nearest } from "@sluice/core/internal";
 
+const STRING: JsonSchema = { type: "string" };
+
 /** A map with exactly these keys. */
 export function map<const E extends v.ObjectEntries>(
   entries: E,
@@ -23,39 +25,83 @@ export function map<const E extends v.ObjectEntries>(
   });
 }
 
+/** What editors know of a value before a file is checked, in words of JSON Schema. The check itself may be stricter. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The key of a schema's metadata that holds its `JsonSchema`. */
+export const JSON_SCHEMA = "jsonSchema";
+
+/** The key of a schema's metadata that holds the schemas of which a value fits one. */
+export const ALTERNATIVES = "alternatives";
+
 /** A value that a predicate accepts; `expected` describes it for the error message. */
 export function field<T>(
   accepts: (value: unknown) => boolean,
   expected: string,
+  json: JsonSchema = {},
 ): v.GenericSchema<T> {
-  return v.custom<T>(accepts, (issue) => `is ${show(issue.input)}; expected ${expected}`);
+  return v.pipe(
+    v.custom<T>(accepts, (issue) => `is ${show(issue.input)}; expected ${expected}`),
+    v.metadata({ [JSON_SCHEMA]: json }),
+  );
+}
+
+/** A schema with a sentence for people who edit a file. */
+export function described<I, O>(
+  schema: v.GenericSchema<I, O>,
+  text: string,
+): v.GenericSchema<I, O> {
+  return v.pipe(schema, v.description(text));
+}
+
+/** A value of one of several forms; `pick` chooses the form by the value, so that errors are about that form. */
+export function either<S extends v.GenericSchema>(
+  alternatives: readonly v.GenericSchema[],
+  pick: (value: unknown) => S,
+): v.GenericSchema<unknown, v.InferOutput<S>> {
+  const chosen: v.GenericSchema<unknown, v.InferOutput<S>> = v.lazy(pick);
+  return v.pipe(chosen, v.metadata({ [ALTERNATIVES]: alternatives }));
 }
 
 export function whole(min: number, max: number = 2 ** 53): v.GenericSchema<number> {
   const expected = `a whole number from ${min} to ${max}`;
-  return field((value) => Number.isInteger(value) && isWithin(value, min, max), expected);
+  return field((value) => Number.isInteger(value) && isWithin(value, min, max), expected, {
+    type: "integer",
+    minimum: min,
+    maximum: max,
+  });
 }
 
 /** A number with fractions. Above 10^15 a double could no longer add 1 exactly with fractions. */
 export function real(min: number, max: number = 1e15): v.GenericSchema<number> {
-  return field((value) => isWithin(value, min, max), `a number from ${min} to ${max}`);
+  return field((value) => isWithin(value, min, max), `a number from ${min} to ${max}`, {
+    type: "number",
+    minimum: min,
+    maximum: max,
+  });
 }
 
 export function oneOf<const T extends string>(...words: readonly T[]): v.GenericSchema<T> {
-  return field((value) => words.some((word) => word === value), words.join(" or "));
+  return field((value) => words.some((word) => word === value), words.join(" or "), {
+    enum: words,
+  });
 }
 
 export function flag(): v.GenericSchema<boolean> {
-  return field((value) => typeof value === "boolean", "true or false");
+  return field((value) => typeof value === "boolean", "true or false", { type: "boolean" });
 }
 
 export function text(): v.GenericSchema<string> {
-  return field((value) => typeof value === "string", "text");
+  return field((value) => typeof value === "string", "text", STRING);
 }
 
 /** Text without control characters, safe to print to a terminal. */
 export function lineOfText(): v.GenericSchema<string> {
-  return field((value) => typeof value === "string" && !/\p{Cc}/u.test(value), "one line of text");
+  return field(
+    (value) => typeof value === "string" && !/\p{Cc}/u.test(value),
+    "one line of text",
+    STRING,
+  );
 }
 
 /** A length of time in milliseconds, for keys that end in Ms. */
@@ -79,7 +125,10 @@ export function record<T>(
   value: v.GenericSchema<unknown, T>,
   expected: string,
 ): v.GenericSchema<unknown, Record<string, T>> {
-  return v.pipe(field<object>(isMap, `a map of ${expected}`), v.record(key, value));
+  return v.pipe(
+    field<object>(isMap, `a map of ${expected}`, { type: "object" }),
+    v.record(key, value),
+  );
 }
 
 /** A rate with its period, such as 1000/s or 10MB/s, in whole units per second. */
@@ -92,6 +141,7 @@ export function perSecond(unit: RateUnit): v.GenericSchema<unknown, number> {
         return `is ${show(input)}; expected ${"expected" in read ? read.expected : "a rate"}`;
       },
     ),
+    v.metadata({ [JSON_SCHEMA]: STRING }),
     v.transform((value) => {
       const read = readPerSecond(value, unit);
       return "perSecond" in read ? read.perSecond : 0;
@@ -126,7 +176,7 @@ function parsed<T>(
   const parseAny = (value: unknown): T | undefined =>
     typeof value === "string" ? parse(value) : undefined;
   return v.pipe(
-    field<string>((value) => parseAny(value) !== undefined, expected),
+    field<string>((value) => parseAny(value) !== undefined, expected, STRING),
     v.transform((value) => parseAny(value) as T),
   );
 }

@@ -21,6 +21,7 @@ export interface Sink<T = unknown> {
   /**
    * Resolves once the server has what it is going to have: one result for each message, in their order;
    * or nothing if all are written. Rejecting is a failure of every message that may succeed later.
+   * Rejecting with a `SinkClosedError` ends the pipeline without an error: nobody reads the sink any more.
    * `signal` ends waiting at the drain's deadline.
    */
   write(

@@ -1,4 +1,5 @@
 import { ConfigError } from "@sluice/core";
+import { SinkClosedError } from "../connector/connector-error.ts";
 import type { Source } from "../connector/source.ts";
 import type { VertexLimits } from "../definition/pipeline-definition.ts";
 import type { Origin } from "../flow/origin.ts";
@@ -102,7 +103,8 @@ export class Pipeline implements RunningPipeline {
     try {
       await Promise.race([drained, aborted(cut.signal)]);
     } catch (thrown) {
-      failure = { error: asError(thrown) };
+      // The reader of a pipe has gone, as after `| head`: that ends a pipeline, and is no failure.
+      if (!(thrown instanceof SinkClosedError)) failure = { error: asError(thrown) };
       cut.abort();
     }
     this.#beginDrain();

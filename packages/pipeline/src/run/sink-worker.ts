@@ -1,3 +1,4 @@
+import { SinkClosedError } from "../connector/connector-error.ts";
 import type { Sink, WriteResult } from "../connector/sink.ts";
 import type { Batch } from "../flow/batch.ts";
 import type { Origin } from "../flow/origin.ts";
@@ -88,6 +89,8 @@ export class SinkWorker implements Worker {
     try {
       results = await sink.write(messages, { signal: context.cut });
     } catch (thrown) {
+      // No later try can succeed, and the messages are not to blame: the pipeline ends.
+      if (thrown instanceof SinkClosedError) throw thrown;
       const failure = { error: asError(thrown), isRetriable: true };
       return messages.map(() => failure);
     }

@@ -1,7 +1,7 @@
 import { SluiceError } from "@sluice/core";
 import { systemTimer } from "@sluice/core/system";
 import type { Command } from "commander";
-import { bearerTokenOf } from "./serve.ts";
+import { bearerTokenOf } from "../file/content.ts";
 
 /** The administration of a gateway did not do what was asked. */
 export class AdminError extends SluiceError {

@@ -5,7 +5,8 @@ import { Command } from "commander";
 import { inspectCommand } from "./inspect.ts";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
-import { bearerTokenOf, contentOf, publicKeyOf, serve } from "./serve.ts";
+import { bearerTokenOf, contentOf, publicKeyOf } from "../file/content.ts";
+import { serve } from "./serve.ts";
 import type { Running, Served } from "./serve.ts";
 
 interface BrokerOptions {
@@ -77,7 +78,8 @@ export function brokerCommand(end: (code: ExitCode) => void): Command {
     });
 }
 
-function readyLine({ broker: { urls }, admin }: Running, options: BrokerOptions): string {
+function readyLine({ gateway, admin }: Running, options: BrokerOptions): string {
+  const { urls = [] } = gateway ?? {};
   const data = options.memory ? null : (options.data ?? DATA_FOLDER);
   if (options.json) {
     const ready = { event: "ready", urls, data };
@@ -95,7 +97,10 @@ async function servedOf(options: BrokerOptions): Promise<Served> {
   const token = adminTokenFile === undefined ? undefined : await bearerTokenOf(adminTokenFile);
   const settings = await settingsOf(options);
   return {
-    start: (observe) => startBroker({ ...settings, observe }),
+    start: async (observe) => {
+      const gateway = await startBroker({ ...settings, observe });
+      return { gateway, close: () => gateway.close() };
+    },
     admin: listen === undefined ? undefined : { listen, ...(token !== undefined && { token }) },
     json: options.json ?? false,
   };

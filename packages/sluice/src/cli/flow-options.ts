@@ -1,5 +1,7 @@
 import { startBroker, startGateway } from "@sluice/gateway";
+import type { PoolStore } from "@sluice/fleet";
 import type {
+  BrokerObserver,
   FrontOptions,
   IngressSettings,
   StartBrokerOptions,
@@ -9,65 +11,41 @@ import type {
 import type { Flow, FlowAuth, FlowGateway } from "../flow/flow.ts";
 import type { FlowUpstream } from "../flow/upstream.ts";
 import type { LimitsBlock } from "@sluice/lab/file";
-import { openStore } from "./open-store.ts";
-import { bearerTokenOf, contentOf, publicKeyOf } from "./serve.ts";
+import { bearerTokenOf, contentOf, publicKeyOf } from "../file/content.ts";
 import type { RunningServer, Served } from "./serve.ts";
 
-/** What to run for a flow file; reads the keys and certificates that it names. */
-export async function servedOf(flow: Flow, json: boolean): Promise<Served> {
-  const { admin } = flow;
-  const token = admin?.tokenFile === undefined ? undefined : await bearerTokenOf(admin.tokenFile);
+/** The administration of a flow file; reads the token that it names. */
+export async function adminOptionsOf({ admin }: Flow): Promise<Served["admin"]> {
+  if (admin === undefined) return undefined;
+  const token = admin.tokenFile === undefined ? undefined : await bearerTokenOf(admin.tokenFile);
   return {
-    start: await startOf(flow),
-    admin: admin && {
-      listen: admin.listen,
-      ...(admin.advertisedHost !== undefined && { advertisedHost: admin.advertisedHost }),
-      ...(token !== undefined && { token }),
-    },
-    placeOf: flow.placeOf,
-    json,
+    listen: admin.listen,
+    ...(admin.advertisedHost !== undefined && { advertisedHost: admin.advertisedHost }),
+    ...(token !== undefined && { token }),
   };
 }
 
-async function startOf(flow: Flow): Promise<Served["start"]> {
-  const { gateway } = flow;
-  const { upstream, data } = gateway;
+/** Starts a gateway. Gateways of one store and name share limits. */
+export type StartServer = (
+  observe: BrokerObserver,
+  store: PoolStore | undefined,
+) => Promise<RunningServer>;
+
+/** How to start the gateway of a flow file; reads the keys and certificates that it names. */
+export async function gatewayStartOf(name: string, gateway: FlowGateway): Promise<StartServer> {
+  const { upstream, data, fleet } = gateway;
+  const sharedBy = (store: PoolStore | undefined): Pick<StartBrokerOptions, "store" | "fleet"> =>
+    store === undefined ? {} : { store, fleet: { ...fleet, name } };
   if (upstream === "embedded") {
     const options = await brokerOptionsOf(gateway);
-    return (observe) =>
-      withStore(flow, (shared) => startBroker({ ...options, ...shared, observe }));
+    return (observe, store) => startBroker({ ...options, ...sharedBy(store), observe });
   }
   const options = {
     ...(await frontOptionsOf(gateway)),
     upstream: await upstreamOptionsOf(upstream),
     data,
   };
-  return (observe) => withStore(flow, (shared) => startGateway({ ...options, ...shared, observe }));
-}
-
-/** Starts a server with the store of its flow file, which is closed after the server. */
-async function withStore(
-  { name, gateway, store: given }: Flow,
-  start: (shared: Pick<StartBrokerOptions, "store" | "fleet">) => Promise<RunningServer>,
-): Promise<RunningServer> {
-  if (given === "memory") return start({});
-  const store = await openStore(given.redis);
-  try {
-    const server = await start({ store, fleet: { ...gateway.fleet, name } });
-    return {
-      url: server.url,
-      urls: server.urls,
-      administered: server.administered,
-      notReady: () => server.notReady(),
-      close: async () => {
-        await server.close();
-        await store.close();
-      },
-    };
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+  return (observe, store) => startGateway({ ...options, ...sharedBy(store), observe });
 }
 
 /** What clients see, whatever is behind it. */

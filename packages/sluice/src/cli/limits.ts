@@ -19,6 +19,8 @@ What a limit is set for:
                                with subscription-default, namespace-subscriptions TENANT/NAMESPACE,
                                topic-subscriptions NAME; of one with subscription TOPIC NAME
   subscribe …                  how often one consumer may subscribe: default, namespace, topic
+  vertex PIPELINE/VERTEX       messages a second that all replicas of a vertex read: max, min, rampUpDuration;
+                               concurrency and readBatchSize of this replica
 
 Examples:
   sluice limits get
@@ -29,9 +31,12 @@ Examples:
   sluice limits set dispatch subscription public/default/orders billing messages=50/s
   sluice limits set subscribe default subscribes=10/30s
   sluice limits unset topic public/default/orders
+  sluice limits set vertex orders/out max=500
+  sluice limits unset vertex orders/out
 
-A change holds at once and after a restart. unset gives the limit of the flow file back. Exits with 1 if no
-gateway answers or it refuses, with 2 if the command is wrong.`;
+A change holds at once; of a gateway also after a restart, of a vertex for the whole fleet if there is a
+store. unset gives the limit of the flow file back. Exits with 1 if no gateway answers or it refuses, with
+2 if the command is wrong.`;
 
 export function limitsCommand(end: (code: ExitCode) => void): Command {
   return new Command("limits")

@@ -1,10 +1,13 @@
 import { ConfigError } from "@sluice/core";
 import { Command, CommanderError } from "commander";
 import { brokerCommand } from "./broker.ts";
+import { completionCommand } from "./completion.ts";
 import { FlowFileError } from "../flow/flow-file.ts";
 import { limitsCommand } from "./limits.ts";
 import { checkCommand, runCommand } from "./run.ts";
+import { schemaCommand } from "./schema.ts";
 import { simulateCommand } from "./simulate.ts";
+import { topCommand } from "./top.ts";
 import { whyCommand } from "./why.ts";
 import { version } from "./version.ts";
 
@@ -22,10 +25,13 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     .version(version)
     .addCommand(runCommand(end))
     .addCommand(checkCommand())
+    .addCommand(schemaCommand())
     .addCommand(whyCommand(end))
     .addCommand(limitsCommand(end))
+    .addCommand(topCommand(end))
     .addCommand(simulateCommand(end))
-    .addCommand(brokerCommand(end));
+    .addCommand(brokerCommand(end))
+    .addCommand(completionCommand());
   const nested = program.commands.flatMap(({ commands }) => commands);
   for (const command of [program, ...program.commands, ...nested]) {
     command.exitOverride().showHelpAfterError(`(sluice ${helpPath(command)}--help shows how)`);

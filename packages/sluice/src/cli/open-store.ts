@@ -1,7 +1,7 @@
 import { redisStore, StoreError } from "@sluice/fleet";
 import type { PoolStore, RedisStoreOptions } from "@sluice/fleet";
 import type { FlowRedis } from "../flow/flow-store.ts";
-import { contentOf } from "./serve.ts";
+import { contentOf } from "../file/content.ts";
 
 /** The store of a flow file. It connects when it is first used. */
 export async function openStore(

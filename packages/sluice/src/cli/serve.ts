@@ -1,12 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { ConfigError, SluiceError } from "@sluice/core";
 import { systemTimer, systemWallClock } from "@sluice/core/system";
 import type { AdministrableGateway, BrokerObserver } from "@sluice/gateway";
 import { EventFeed, startAdmin } from "@sluice/gateway/admin";
-import type { RunningAdmin, StartAdminOptions } from "@sluice/gateway/admin";
+import type { AdminAddition, RunningAdmin, StartAdminOptions } from "@sluice/gateway/admin";
 import { EventLines } from "../log/event-lines.ts";
 import type { ExitCode } from "./main.ts";
-import { unreadable } from "./unreadable.ts";
 import { version } from "./version.ts";
 
 /** A broker, or a gateway in front of a cluster. */
@@ -15,9 +13,23 @@ export interface RunningServer extends AdministrableGateway {
   close(): Promise<void>;
 }
 
-/** What runs until a signal: a gateway, and its administration if it has one. */
+/** What was started: a gateway, pipelines, or both. */
+export interface Started {
+  readonly gateway?: RunningServer | undefined;
+  /** The names of the pipelines. */
+  pipelines?(): readonly string[];
+  /** What the administration tells beside the gateway. */
+  readonly addition?: AdminAddition | undefined;
+  /** Resolves when there is nothing more to do; absent: never. */
+  readonly ended?: Promise<void> | undefined;
+  /** Ends what reads from the gateway, while the gateway and the administration still serve. */
+  drain?(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What runs until a signal, with its administration if it has one. */
 export interface Served {
-  readonly start: (observe: BrokerObserver) => Promise<RunningServer>;
+  readonly start: (observe: BrokerObserver) => Promise<Started>;
   readonly admin: Pick<StartAdminOptions, "listen" | "advertisedHost" | "token"> | undefined;
   /** Where a key of the flow file stands. */
   readonly placeOf?: NonNullable<StartAdminOptions["placeOf"]>;
@@ -25,12 +37,11 @@ export interface Served {
   readonly json: boolean;
 }
 
-export interface Running {
-  readonly broker: RunningServer;
+export interface Running extends Started {
   readonly admin: RunningAdmin | undefined;
 }
 
-/** Runs a broker until SIGINT or SIGTERM, then drains it. Events go to standard error, line by line. */
+/** Runs until SIGINT or SIGTERM, or until the end, then drains. A second signal ends the process at once. Events go to standard error, line by line. */
 export async function serve(
   served: Served,
   end: (code: ExitCode) => void,
@@ -45,9 +56,10 @@ export async function serve(
   const running = await orFail(start(served, events), end);
   if (running !== undefined) {
     await onReady(running);
-    await stopped;
+    await Promise.race([stopped.promise, ...(running.ended === undefined ? [] : [running.ended])]);
     await orFail(drain(running), end);
   }
+  stopped.cancel();
   lines.close();
 }
 
@@ -55,22 +67,30 @@ async function start(
   { start: begin, admin, placeOf }: Served,
   events: EventFeed,
 ): Promise<Running> {
-  const broker = await begin((event) => events.push(event));
-  if (admin === undefined) return { broker, admin: undefined };
+  const started = await begin((event) => events.push(event));
+  if (admin === undefined) return { ...started, admin: undefined };
+  const { gateway: broker, addition } = started;
   try {
     const onError = (error: unknown): void => events.push({ kind: "error", error });
     const places = placeOf && { placeOf };
-    const options = { ...admin, ...places, broker, events, version, onError };
-    return { broker, admin: await startAdmin(options) };
+    const parts = { ...(broker !== undefined && { broker }), ...(addition && { addition }) };
+    const options = { ...admin, ...places, ...parts, events, version, onError };
+    return { ...started, admin: await startAdmin(options) };
   } catch (error) {
-    await broker.close();
+    await started.drain?.();
+    await started.close();
     throw error;
   }
 }
 
-async function drain({ broker, admin }: Running): Promise<void> {
-  await admin?.close();
-  await broker.close();
+/** Sources first, the gateway last. */
+async function drain(running: Running): Promise<void> {
+  try {
+    await running.drain?.();
+  } finally {
+    await running.admin?.close();
+    await running.close();
+  }
 }
 
 /** The result; or, after a failure that is no mistake of usage, a line that says why and exit code 1. */
@@ -89,35 +109,14 @@ export async function orFail<T>(
 }
 
 /** Resolves with the first signal. From then on a signal does what it does to any process. */
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = (): void => {
+function untilSignal(): { readonly promise: Promise<void>; readonly cancel: () => void } {
+  let stop = (): void => {};
+  const promise = new Promise<void>((resolve) => {
+    stop = () => {
       process.off("SIGINT", stop).off("SIGTERM", stop);
       resolve();
     };
     process.on("SIGINT", stop).on("SIGTERM", stop);
   });
-}
-
-export async function contentOf(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw unreadable(file, "read", cause);
-  }
-}
-
-/** A public key: Pulsar's own tool writes DER, others PEM. */
-export async function publicKeyOf(file: string): Promise<string | Buffer> {
-  const content = await contentOf(file);
-  const text = content.toString("latin1");
-  return text.startsWith("-----BEGIN") ? text : content;
-}
-
-/** A bearer token in a file, without the line's end. */
-export async function bearerTokenOf(file: string): Promise<string> {
-  const token = (await contentOf(file)).toString("utf8").trim();
-  if (!/^[\x21-\x7E]+$/.test(token))
-    throw new ConfigError(`${file} must hold one token of visible ASCII characters`);
-  return token;
+  return { promise, cancel: () => stop() };
 }

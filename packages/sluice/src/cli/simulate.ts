@@ -7,7 +7,7 @@ import { loadScenario, reportLines, simulate } from "@sluice/lab";
 import { Command } from "commander";
 import type { ExitCode } from "./main.ts";
 import { writeLines } from "./output.ts";
-import { unreadable } from "./unreadable.ts";
+import { unreadable } from "../file/unreadable.ts";
 
 interface SimulateOptions {
   readonly json?: true;

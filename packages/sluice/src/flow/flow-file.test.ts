@@ -25,6 +25,8 @@ test("a file with a gateway alone has the defaults of the command line", () => {
       partitions: {},
       allowAnonymous: false,
     },
+    pipelines: {},
+    folder: resolve("conf"),
     placeOf: expect.any(Function) as () => string,
   });
 });
@@ -90,12 +92,12 @@ pipelines: {}`;
     'flow.yaml:12: gateway.limits.topics.orders-partition-1 is "orders-partition-1"; expected one topic, such as "orders" or "public/default/orders", without a partition; a pattern belongs into groups',
     "flow.yaml:12: gateway.limits.topics.orders-partition-1 has no rate; add messages, such as 1000/s, or bytes, such as 10MB/s",
     "flow.yaml:13: gateway.limits.conection is not known here; did you mean connection? known keys: broker, groups, namespaces, topics, topicDefault, connection, memory, maxHoldMs, dispatch, subscribe, throttle",
-    "flow.yaml:14: pipelines is {}; expected nothing yet: pipelines come with a later version; remove the key",
+    "flow.yaml:14: pipelines is empty; expected at least one pipeline, or remove the key",
   ]);
 });
 
 test.each([
-  ["", /flow.yaml:1: gateway is missing; expected a map/],
+  ["", /flow.yaml:1: the flow file has neither gateway nor pipelines; expected at least one/],
   ["gateway: { auth: {} }", /flow.yaml:1: gateway.auth has no key/],
   ["gateway: { tls: { cert: a } }", /gateway.tls.key is missing/],
   [
@@ -169,7 +171,7 @@ gateway:
     connection: { pendingMessages: 1000, heldBytes: 16MB }
     memory: 256MB
     maxHoldMs: 5000`;
-  expect(loadFlow(text, "flow.yaml").gateway.limits).toEqual({
+  expect(loadFlow(text, "flow.yaml").gateway?.limits).toEqual({
     broker: { messages: 50_000, bytes: 200_000_000 },
     groups: { analytics: { topics: ["public/analytics/*"], messages: 5_000 } },
     namespaces: { "public/bulk": { bytes: 1_048_576 } },
@@ -196,7 +198,7 @@ gateway:
     subscribe:
       default: { subscribes: 5 }
       topics: { orders: { subscribes: 2, periodMs: 1000 } }`;
-  const { limits, connections } = loadFlow(text, "flow.yaml").gateway;
+  const { limits, connections } = loadFlow(text, "flow.yaml").gateway ?? {};
   expect(connections).toEqual({ perSecond: 100, perAddressPerSecond: 10 });
   expect(limits?.dispatch).toEqual({
     broker: { bytes: 100_000_000 },
@@ -306,7 +308,7 @@ test("a cluster has TLS, an allow-list and a style of lookups, with files of the
     allow: { hosts: ["broker-2:6651"], addresses: [10.0.0.0/8, 127.0.0.1] }
     lookup: own-address
     connectMs: 1000`;
-  expect(loadFlow(text, "/srv/flow.yaml").gateway.upstream).toEqual({
+  expect(loadFlow(text, "/srv/flow.yaml").gateway?.upstream).toEqual({
     url: "pulsar+ssl://a:6651,b:6651",
     tls: { ca: "/srv/ca.pem", cert: "/srv/own/cert.pem", key: "/keys/key.pem" },
     allow: { hosts: ["broker-2:6651"], addresses: ["10.0.0.0/8", "127.0.0.1"] },

@@ -1,12 +1,12 @@
 import { dirname, resolve } from "node:path";
 import { SluiceError } from "@sluice/core";
-import { parseFileDocument, placeName, toProblem } from "@sluice/lab/file";
-import type { FileDocument, Problem } from "@sluice/lab/file";
+import { parseFileDocument, placeName, show, toProblem } from "@sluice/lab/file";
+import type { FileDocument, Path, Problem } from "@sluice/lab/file";
 import * as v from "valibot";
 import { flowMistakes } from "./flow-mistakes.ts";
 import { flowSchema } from "./flow-schema.ts";
-import type { CheckedFlow } from "./flow-schema.ts";
-import type { Flow } from "./flow.ts";
+import type { CheckedFlow, CheckedGateway } from "./flow-schema.ts";
+import type { Flow, FlowGateway } from "./flow.ts";
 import { locatedUpstream } from "./upstream.ts";
 
 /** All mistakes of a flow file, a line for each with its place. */
@@ -31,6 +31,10 @@ const DATA = "./sluice-data";
  */
 export function loadFlow(text: string, file: string): Flow {
   const document = parseFileDocument(text, file);
+  if (Array.isArray(document.value) || typeof (document.value ?? {}) !== "object")
+    throw new FlowFileError([
+      `${file}:1: the flow file is ${show(document.value)}; expected a map with the keys name, store, admin, gateway and pipelines`,
+    ]);
   const checked = v.safeParse(flowSchema, document.value ?? {});
   const problems = problemsOf(checked);
   if (problems.length > 0 || !checked.success) {
@@ -46,7 +50,8 @@ export function loadFlow(text: string, file: string): Flow {
   }
   const placeOf: Flow["placeOf"] = (path) =>
     has(document, path) ? `${file}:${document.lineOf(path)}` : undefined;
-  return { ...located(checked.output, dirname(resolve(file))), placeOf };
+  const folder = dirname(resolve(file));
+  return { ...located(checked.output, folder), folder, placeOf };
 }
 
 /** Every mistake: values that are wrong by themselves, and right ones that contradict each other. */
@@ -54,13 +59,12 @@ function problemsOf(checked: v.SafeParseResult<typeof flowSchema>): readonly Pro
   if (checked.success) return flowMistakes(checked.output, []);
   const wrong = checked.issues.map(toProblem);
   const paths = wrong.map(({ path }) => path);
-  // Without these two there is nothing to compare; what else is wrong is in `paths`.
-  if (paths.some((path) => path.length === 0 || (path.length === 1 && path[0] === "gateway")))
-    return wrong;
+  // Without it there is nothing to compare; what else is wrong is in `paths`.
+  if (paths.some((path) => path.length === 0)) return wrong;
   return [...wrong, ...flowMistakes(checked.output as CheckedFlow, paths)];
 }
 
-function has({ value }: FileDocument, path: readonly string[]): boolean {
+function has({ value }: FileDocument, path: Path): boolean {
   let at = value;
   for (const key of path) {
     if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return false;
@@ -71,12 +75,10 @@ function has({ value }: FileDocument, path: readonly string[]): boolean {
 
 /** The same with files and folders made absolute. */
 function located(
-  { name, store, admin, gateway: given }: CheckedFlow,
+  { name, store, admin, gateway, pipelines = {} }: CheckedFlow,
   folder: string,
-): Omit<Flow, "placeOf"> {
-  const at = (path: string): string => resolve(folder, path);
-  const maybe = (path: string | undefined): string | undefined => path && at(path);
-  const { data = DATA, partitions = {}, auth, tls, upstream, listen: addresses, ...rest } = given;
+): Omit<Flow, "placeOf" | "folder"> {
+  const maybe = (path: string | undefined): string | undefined => path && resolve(folder, path);
   return {
     name,
     store:
@@ -84,18 +86,26 @@ function located(
         ? store
         : { redis: { ...store.redis, passwordFile: maybe(store.redis.passwordFile) } },
     admin: admin && { ...admin, tokenFile: maybe(admin.tokenFile) },
-    gateway: {
-      ...rest,
-      listen: addresses,
-      upstream: upstream === "embedded" ? upstream : locatedUpstream(upstream, maybe),
-      partitions,
-      data: data === "memory" ? "memory" : { folder: at(data) },
-      tls: tls && { cert: at(tls.cert), key: at(tls.key) },
-      auth: auth && {
-        ...auth,
-        tokenSecretFile: maybe(auth.tokenSecretFile),
-        tokenPublicKeyFile: maybe(auth.tokenPublicKeyFile),
-      },
+    gateway: gateway && locatedGateway(gateway, folder),
+    pipelines,
+  };
+}
+
+function locatedGateway(given: CheckedGateway, folder: string): FlowGateway {
+  const at = (path: string): string => resolve(folder, path);
+  const maybe = (path: string | undefined): string | undefined => path && at(path);
+  const { data = DATA, partitions = {}, auth, tls, upstream, listen: addresses, ...rest } = given;
+  return {
+    ...rest,
+    listen: addresses,
+    upstream: upstream === "embedded" ? upstream : locatedUpstream(upstream, maybe),
+    partitions,
+    data: data === "memory" ? "memory" : { folder: at(data) },
+    tls: tls && { cert: at(tls.cert), key: at(tls.key) },
+    auth: auth && {
+      ...auth,
+      tokenSecretFile: maybe(auth.tokenSecretFile),
+      tokenPublicKeyFile: maybe(auth.tokenPublicKeyFile),
     },
   };
 }

@@ -1,6 +1,12 @@
 import { isLoopback, parseHttpAddress, parseListenAddress } from "@sluice/gateway/internal";
 import type { Path, Problem } from "@sluice/lab/file";
-import type { CheckedFlow } from "./flow-schema.ts";
+import type { CheckedFlow, CheckedGateway } from "./flow-schema.ts";
+import {
+  connectorMistakes,
+  fleetMistakes,
+  lineMistakes,
+  rateLimitMistakes,
+} from "./pipeline/pipeline-mistakes.ts";
 import { sharingMistakes } from "./sharing.ts";
 import { upstreamMistakes } from "./upstream.ts";
 
@@ -14,12 +20,68 @@ interface Check {
 export function flowMistakes(flow: CheckedFlow, wrong: readonly Path[]): readonly Problem[] {
   const isWhole = (path: Path): boolean =>
     !wrong.some((one) => isWithin(one, path) || isWithin(path, one));
-  return checksOf(flow)
+  // A key of the root that is not known may be one of them, misspelt.
+  const isMisspelt = wrong.some((path) => path.length === 1 && !(String(path[0]) in flow));
+  return checksOf(flow, isMisspelt)
     .filter(({ reads }) => reads.every(isWhole))
     .flatMap(({ find }) => find());
 }
 
-function checksOf({ name, store, admin, gateway: given }: CheckedFlow): readonly Check[] {
+function checksOf(flow: CheckedFlow, isMisspelt: boolean): readonly Check[] {
+  const { gateway, pipelines } = flow;
+  return [
+    {
+      reads: [],
+      find: () =>
+        gateway === undefined && pipelines === undefined && !isMisspelt
+          ? [mistake([], "has neither gateway nor pipelines; expected at least one of them")]
+          : [],
+    },
+    ...(gateway === undefined ? adminChecks(flow) : gatewayChecks(flow, gateway)),
+    ...pipelineChecks(flow),
+  ];
+}
+
+function adminChecks({ admin }: CheckedFlow): readonly Check[] {
+  return [{ reads: [["admin"]], find: () => adminMistakes(admin, undefined) }];
+}
+
+/** Of each pipeline by itself. */
+function pipelineChecks({ name, store, gateway, pipelines = {} }: CheckedFlow): readonly Check[] {
+  const around = { store, hasGateway: gateway !== undefined };
+  const checks = Object.entries(pipelines).flatMap(([each, pipeline]): readonly Check[] => {
+    const path = ["pipelines", each];
+    const vertices = [...path, "vertices"];
+    return [
+      { reads: [vertices], find: () => lineMistakes(each, pipeline) },
+      { reads: [[...path, "limits"], vertices], find: () => rateLimitMistakes(each, pipeline) },
+      { reads: [path, ["store"]], find: () => fleetMistakes(each, pipeline, around) },
+      {
+        reads: [vertices, [...path, "deadLetter"], ["gateway"]],
+        find: () => connectorMistakes(each, pipeline, around),
+      },
+    ];
+  });
+  if (checks.length === 0) return checks;
+  return [{ reads: [["name"], ["pipelines"]], find: () => nameMistakes(name) }, ...checks];
+}
+
+/** The name is a part of every key in the store. */
+function nameMistakes(name: string): readonly Problem[] {
+  if (/^[-.\w]{1,64}$/.test(name)) return [];
+  const shown = JSON.stringify(name.slice(0, 40));
+  return [
+    mistake(
+      ["name"],
+      `is ${shown}; expected 1 to 64 letters, digits, ., _ and -, for keys in the store`,
+    ),
+  ];
+}
+
+function gatewayChecks(
+  { name, store, admin }: CheckedFlow,
+  given: CheckedGateway,
+): readonly Check[] {
   return [
     {
       reads: ofGateway("listen", "tls", "auth", "allowAnonymous"),
@@ -51,7 +113,7 @@ function isWithin(place: Path, outer: Path): boolean {
 
 function listenMistakes(
   url: string,
-  { tls, auth, allowAnonymous }: CheckedFlow["gateway"],
+  { tls, auth, allowAnonymous }: CheckedGateway,
 ): readonly Problem[] {
   const { host, isTls } = parseListenAddress(url);
   const path = ["gateway", "listen"];
@@ -65,7 +127,7 @@ function listenMistakes(
 /** Keys of the embedded broker. Who may connect, a cluster decides itself. */
 const OF_BROKER = ["partitions", "retention", "auth"] as const;
 
-function clusterMistakes(given: CheckedFlow["gateway"]): readonly Problem[] {
+function clusterMistakes(given: CheckedGateway): readonly Problem[] {
   if (given.upstream === "embedded") return [];
   return [
     ...upstreamMistakes(given.upstream),
@@ -75,7 +137,7 @@ function clusterMistakes(given: CheckedFlow["gateway"]): readonly Problem[] {
   ];
 }
 
-function authMistakes(auth: CheckedFlow["gateway"]["auth"]): readonly Problem[] {
+function authMistakes(auth: CheckedGateway["auth"]): readonly Problem[] {
   if (auth === undefined) return [];
   const path = ["gateway", "auth"];
   const keys = [auth.tokenSecretFile, auth.tokenPublicKeyFile].filter((key) => key !== undefined);
@@ -87,7 +149,7 @@ function authMistakes(auth: CheckedFlow["gateway"]["auth"]): readonly Problem[] 
 
 function adminMistakes(
   admin: CheckedFlow["admin"],
-  auth: CheckedFlow["gateway"]["auth"],
+  auth: CheckedGateway["auth"],
 ): readonly Problem[] {
   if (admin === undefined || admin.tokenFile !== undefined || auth !== undefined) return [];
   if (isLoopback(parseHttpAddress(admin.listen).host)) return [];
@@ -95,6 +157,6 @@ function adminMistakes(
   return [mistake(["admin", "listen"], `${what}; add admin.tokenFile or gateway.auth`)];
 }
 
-function mistake(path: readonly string[], message: string): Problem {
+function mistake(path: Path, message: string): Problem {
   return { path, message, isMissing: false };
 }

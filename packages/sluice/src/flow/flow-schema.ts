@@ -6,8 +6,9 @@ import {
 } from "@sluice/gateway/internal";
 import {
   byteSize,
+  described,
   duration,
-  field,
+  either,
   flag,
   lineOfText,
   list,
@@ -17,6 +18,7 @@ import {
 } from "@sluice/lab/file";
 import * as v from "valibot";
 import { limitsField } from "./flow-limits.ts";
+import { pipelinesField } from "./pipeline/pipeline-schema.ts";
 import { storeField } from "./flow-store.ts";
 import type { Flow, FlowGateway } from "./flow.ts";
 import { parsedBy } from "./parsed-by.ts";
@@ -26,20 +28,12 @@ const LISTEN = "pulsar://127.0.0.1:6650";
 const ADMIN_LISTEN = "127.0.0.1:7070";
 const ITEMS_MAX = 1_000;
 
-/** A key of the design that this version does not have yet. */
-function later(what: string): v.GenericSchema<never> {
-  return field<never>(
-    () => false,
-    `nothing yet: ${what} come with a later version; remove the key`,
-  );
-}
-
 const address = parsedBy(
   parseListenAddress,
   "an address such as pulsar://127.0.0.1:6650 or pulsar+ssl://127.0.0.1:6651",
 );
 
-const listen = v.lazy((value) =>
+const listen = either([address, list(address, ITEMS_MAX)], (value) =>
   Array.isArray(value)
     ? list(address, ITEMS_MAX)
     : v.pipe(
@@ -99,11 +93,14 @@ const gateway = map({
 
 /** A flow file whose values are right, each by itself; files are as it names them. */
 export interface CheckedFlow extends Pick<Flow, "name" | "store" | "admin"> {
-  readonly gateway: Omit<FlowGateway, "data" | "partitions"> & {
-    readonly data?: string | undefined;
-    readonly partitions?: FlowGateway["partitions"] | undefined;
-  };
+  readonly gateway?: CheckedGateway | undefined;
+  readonly pipelines?: Flow["pipelines"] | undefined;
 }
+
+export type CheckedGateway = Omit<FlowGateway, "data" | "partitions"> & {
+  readonly data?: string | undefined;
+  readonly partitions?: FlowGateway["partitions"] | undefined;
+};
 
 export const flowSchema: v.GenericSchema<unknown, CheckedFlow> = map({
   name: v.optional(lineOfText(), "sluice"),
@@ -118,6 +115,11 @@ export const flowSchema: v.GenericSchema<unknown, CheckedFlow> = map({
       tokenFile: v.optional(lineOfText()),
     }),
   ),
-  gateway,
-  pipelines: v.optional(later("pipelines")),
+  gateway: v.optional(
+    described(
+      gateway,
+      "A gateway for Pulsar clients, in front of the embedded broker or a cluster.",
+    ),
+  ),
+  pipelines: v.optional(described(pipelinesField, "Pipelines by name: source, maps, sink.")),
 });

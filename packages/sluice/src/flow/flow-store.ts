@@ -1,4 +1,4 @@
-import { flag, lineOfText, list, map, whole } from "@sluice/lab/file";
+import { either, flag, JSON_SCHEMA, lineOfText, list, map, whole } from "@sluice/lab/file";
 import type { Problem } from "@sluice/lab/file";
 import * as v from "valibot";
 
@@ -32,14 +32,17 @@ const EXAMPLE = "{ redis: { url: redis://127.0.0.1:6379 } }";
 const addresses = list(map({ host: lineOfText(), port: whole(1, 65_535) }), ADDRESSES_MAX);
 
 /** The message does not show the value: it may hold a password. */
-const url = v.custom<string>(
-  (value) => typeof value === "string" && /^rediss?:\/\//.test(value) && URL.canParse(value),
-  "is no address of Redis; expected redis://[user:password@]host[:port][/database], or rediss:// for TLS",
+export const redisUrl: v.GenericSchema<unknown, string> = v.pipe(
+  v.custom<string>(
+    (value) => typeof value === "string" && /^rediss?:\/\//.test(value) && URL.canParse(value),
+    "is no address of Redis; expected redis://[user:password@]host[:port][/database], or rediss:// for TLS",
+  ),
+  v.metadata({ [JSON_SCHEMA]: { type: "string", pattern: "^rediss?://" } }),
 );
 
 const redis = v.pipe(
   map({
-    url: v.optional(url),
+    url: v.optional(redisUrl),
     sentinel: v.optional(
       map({
         masterName: lineOfText(),
@@ -58,11 +61,17 @@ const redis = v.pipe(
   ),
 );
 
-export const storeField: v.GenericSchema<unknown, FlowStore> = v.lazy((value) => {
-  if (value === "memory") return v.literal("memory");
-  if (typeof value === "object" && value !== null) return map({ redis });
-  return v.custom<never>(() => false, `is neither memory nor a map; expected memory or ${EXAMPLE}`);
-});
+export const storeField: v.GenericSchema<unknown, FlowStore> = either(
+  [v.literal("memory"), map({ redis })],
+  (value) => {
+    if (value === "memory") return v.literal("memory");
+    if (typeof value === "object" && value !== null) return map({ redis });
+    return v.custom<never>(
+      () => false,
+      `is neither memory nor a map; expected memory or ${EXAMPLE}`,
+    );
+  },
+);
 
 /** A limit cannot be shared by gateways that do not meet. */
 export function sharingMistake(store: FlowStore, path: readonly string[]): readonly Problem[] {

@@ -1,5 +1,6 @@
 import type { LimitsBlock } from "@sluice/lab/file";
 import type { FlowStore } from "./flow-store.ts";
+import type { FlowPipeline } from "./pipeline/flow-pipeline.ts";
 import type { FlowUpstream } from "./upstream.ts";
 
 /** What one role of a token may do. */
@@ -55,7 +56,11 @@ export interface Flow {
   readonly name: string;
   readonly store: FlowStore;
   readonly admin?: FlowAdmin | undefined;
-  readonly gateway: FlowGateway;
+  /** Absent: pipelines alone. */
+  readonly gateway?: FlowGateway | undefined;
+  readonly pipelines: Readonly<Record<string, FlowPipeline>>;
+  /** The folder of the file, from which paths in it are taken. */
+  readonly folder: string;
   /** Where a key of the file stands, as "flow.yaml:12"; undefined if the file does not have it. */
-  readonly placeOf: (path: readonly string[]) => string | undefined;
+  readonly placeOf: (path: readonly (string | number)[]) => string | undefined;
 }

@@ -7,7 +7,9 @@ export function parsedBy(
   parse: (text: string) => unknown,
   expected: string,
 ): v.GenericSchema<string> {
-  return field<string>((value) => typeof value === "string" && isTaken(parse, value), expected);
+  return field<string>((value) => typeof value === "string" && isTaken(parse, value), expected, {
+    type: "string",
+  });
 }
 
 function isTaken(parse: (text: string) => unknown, text: string): boolean {

@@ -1,5 +1,15 @@
 import { requireTargets, parseServiceUrl } from "@sluice/gateway/internal";
-import { field, lineOfText, list, map, oneOf, real, show } from "@sluice/lab/file";
+import {
+  either,
+  field,
+  JSON_SCHEMA,
+  lineOfText,
+  list,
+  map,
+  oneOf,
+  real,
+  show,
+} from "@sluice/lab/file";
 import type { Problem } from "@sluice/lab/file";
 import * as v from "valibot";
 import { parsedBy } from "./parsed-by.ts";
@@ -31,7 +41,9 @@ const DAY_MS = 86_400_000;
 const EXAMPLE = "pulsar://broker:6650";
 
 const cluster = map({
-  url: field<string>(isCluster, `the URL of a cluster such as ${EXAMPLE}`),
+  url: field<string>(isCluster, `the URL of a cluster such as ${EXAMPLE}`, {
+    type: "string",
+  }),
   tls: v.optional(
     map({
       ca: v.optional(lineOfText()),
@@ -70,11 +82,13 @@ const url = v.pipe(
     ({ input }) =>
       `is ${show(input)}; expected embedded, or the URL of a cluster such as ${EXAMPLE}`,
   ),
+  v.metadata({ [JSON_SCHEMA]: { type: "string" } }),
   v.transform((given): FlowUpstream => ({ url: given })),
 );
 
 /** `gateway.upstream`: where messages go, to the embedded broker or to a cluster, by its URL or a map. */
-export const upstreamField: v.GenericSchema<unknown, "embedded" | FlowUpstream> = v.lazy(
+export const upstreamField: v.GenericSchema<unknown, "embedded" | FlowUpstream> = either(
+  [url, cluster],
   (value) => {
     if (value === "embedded") return v.literal("embedded");
     return typeof value === "object" && value !== null && !Array.isArray(value) ? cluster : url;

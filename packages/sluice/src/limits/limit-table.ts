@@ -1,5 +1,5 @@
 import { SECOND_MS } from "@sluice/core/internal";
-import { durationText, limitText, shortTopic } from "@sluice/gateway/internal";
+import { durationText, limitText, perSecondText, shortTopic } from "@sluice/gateway/internal";
 
 interface Rates {
   readonly messages?: number | null;
@@ -24,6 +24,23 @@ export interface AnsweredLimits {
   readonly limits?: readonly AnsweredLimit[];
   readonly dispatch?: readonly AnsweredLimit[];
   readonly subscribe?: readonly AnsweredLimit[];
+  readonly vertices?: readonly AnsweredVertexLimit[];
+}
+
+/** The limits of a vertex. */
+export interface AnsweredVertexLimit {
+  readonly level: "vertex";
+  readonly name: string;
+  readonly rateLimit: {
+    readonly max?: number;
+    readonly min?: number;
+    readonly rampUpDuration?: string | number;
+  } | null;
+  readonly concurrency: number | null;
+  readonly readBatchSize: number | null;
+  readonly source: string;
+  readonly place?: string;
+  readonly setAt?: string;
 }
 
 interface Changed {
@@ -32,14 +49,17 @@ interface Changed {
 }
 
 /** All limits, or the one of the words that were asked for. */
-export function limitLines(answer: AnsweredLimits | AnsweredLimit): readonly string[] {
+export function limitLines(
+  answer: AnsweredLimits | AnsweredLimit | AnsweredVertexLimit,
+): readonly string[] {
   const rows =
     "level" in answer
-      ? [rowOf("", answer)]
+      ? [isOfVertex(answer) ? vertexRow(answer) : rowOf("", answer)]
       : [
           ...(answer.limits ?? []).map((one) => rowOf("", one)),
           ...(answer.dispatch ?? []).map((one) => rowOf("dispatch ", one)),
           ...(answer.subscribe ?? []).map((one) => rowOf("subscribe ", one)),
+          ...(answer.vertices ?? []).map(vertexRow),
         ];
   if (rows.length === 0) return ["no limits are set"];
   return table([["limit of", "is", "set by"], ...rows]);
@@ -47,7 +67,30 @@ export function limitLines(answer: AnsweredLimits | AnsweredLimit): readonly str
 
 export function changedLine(target: readonly string[], answer: unknown): string {
   const { from, to } = answer as Changed;
+  if (isOfVertex(from) && isOfVertex(to))
+    return `the limits of ${target.join(" ")} are now ${vertexText(to)}; they were ${vertexText(from)}`;
   return `the limit of ${target.join(" ")} is now ${ratesText(to)}; it was ${ratesText(from)}`;
+}
+
+function isOfVertex(answer: unknown): answer is AnsweredVertexLimit {
+  return typeof answer === "object" && answer !== null && "rateLimit" in answer;
+}
+
+function vertexRow(one: AnsweredVertexLimit): readonly string[] {
+  return [`vertex ${one.name}`, vertexText(one), originText(one)];
+}
+
+/** "200/s, from 10/s in 60s; 4 batches at once". */
+function vertexText({ rateLimit, concurrency, readBatchSize }: AnsweredVertexLimit): string {
+  const { max, min, rampUpDuration } = rateLimit ?? {};
+  const from = min === undefined ? "" : `, from ${perSecondText(min)}`;
+  const ramp = rampUpDuration === undefined ? "" : ` in ${rampUpDuration}`;
+  const parts = [
+    max === undefined ? "no limit" : `${perSecondText(max)}${from}${ramp}`,
+    ...(concurrency === null ? [] : [`${concurrency} batches at once`]),
+    ...(readBatchSize === null ? [] : [`${readBatchSize} messages a read`]),
+  ];
+  return parts.join("; ");
 }
 
 function rowOf(sort: string, one: AnsweredLimit): readonly string[] {
@@ -55,7 +98,11 @@ function rowOf(sort: string, one: AnsweredLimit): readonly string[] {
 }
 
 /** "flow.yaml:12", or when and how it was set. */
-function originText({ source, place, setAt }: AnsweredLimit): string {
+function originText({
+  source,
+  place,
+  setAt,
+}: Pick<AnsweredLimit, "source" | "place" | "setAt">): string {
   if (place !== undefined) return place;
   return setAt === undefined ? source : `${source}, ${setAt}`;
 }

@@ -4,7 +4,7 @@ import type { RateUnit } from "@sluice/core/internal";
 
 /** What a limit is set for, in the words of the command line. */
 export const TARGET =
-  "broker, default, group NAME, namespace TENANT/NAMESPACE or topic NAME; dispatch or subscribe before it for deliveries and for SUBSCRIBE";
+  "broker, default, group NAME, namespace TENANT/NAMESPACE, topic NAME or vertex PIPELINE/VERTEX; dispatch or subscribe before it for deliveries and for SUBSCRIBE";
 
 const DISPATCH_TARGET =
   "dispatch broker, default, subscription-default, namespace[-subscriptions] TENANT/NAMESPACE, topic[-subscriptions] NAME or subscription TOPIC NAME";
@@ -44,6 +44,7 @@ export function splitWords(words: readonly string[]): {
   return { target: words.filter((word) => !isRate(word)), rates: words.filter(isRate) };
 }
 
+/** Of a vertex too: `max=1000`. */
 function isRate(word: string): boolean {
   return word.includes("=") || word === "unlimited";
 }
@@ -51,6 +52,7 @@ function isRate(word: string): boolean {
 /** The path of `/api/limits`. @throws ConfigError if no limit can be set for these words. */
 export function pathOf(words: readonly string[]): string {
   const [sort = ""] = words;
+  if (sort === "vertex") return `/api/limits/vertex/${vertexPath(words.slice(1))}`;
   if (sort === "dispatch")
     return `/api/limits/dispatch${levelPath(words, DISPATCH, DISPATCH_TARGET)}`;
   if (sort === "subscribe")
@@ -68,7 +70,37 @@ export function requireUnit(target: readonly string[]): void {
 /** The body of a change. @throws ConfigError for a rate that is none. */
 export function bodyOf(target: readonly string[], rates: readonly string[]): object {
   if (rates.length === 1 && rates[0] === "unlimited") return { unlimited: true };
+  if (target[0] === "vertex") return vertexBody(rates);
   return target[0] === "subscribe" ? subscribeBody(rates) : rateBody(rates);
+}
+
+function vertexPath(names: readonly string[]): string {
+  const [, pipeline, vertex] = /^([^/]+)\/([^/]+)$/.exec(names.join("/")) ?? [];
+  if (pipeline === undefined || vertex === undefined)
+    throw new ConfigError(
+      `"vertex ${names.join(" ")}" is not a vertex; expected vertex PIPELINE/VERTEX, such as vertex orders/out`,
+    );
+  return `${encodeURIComponent(pipeline)}/${encodeURIComponent(vertex)}`;
+}
+
+const VERTEX_LIMITS =
+  "max=1000, min=10, rampUpDuration=60s, concurrency=4 or readBatchSize=100, some of them";
+
+/** Numaflow's keys; the administration checks their values. */
+function vertexBody(words: readonly string[]): object {
+  const entries = words.map((word) => {
+    const [, key, value] =
+      /^(max|min|rampUpDuration|concurrency|readBatchSize)=(.+)$/.exec(word) ?? [];
+    if (key === undefined || value === undefined)
+      throw new ConfigError(`${word} is not known; expected ${VERTEX_LIMITS}`);
+    if (key === "rampUpDuration") return [key, value];
+    const [, count] = /^(\d+)(?:\/s)?$/.exec(value) ?? [];
+    if (count === undefined)
+      throw new ConfigError(`${word} is wrong; expected a whole number, such as ${key}=100`);
+    return [key, Number(count)];
+  });
+  if (entries.length === 0) throw new ConfigError(`no limit is given; expected ${VERTEX_LIMITS}`);
+  return Object.fromEntries(entries) as object;
 }
 
 function levelPath(

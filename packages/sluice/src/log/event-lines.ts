@@ -6,7 +6,7 @@ import type { TimedEvent } from "@sluice/gateway/admin";
 
 type Kind = BrokerEvent["kind"];
 
-/** Lines of one kind in one window; more are counted, so that a storm does not fill a disk. */
+/** Lines of one kind, and of one vertex, in one window; more are counted, so that a storm does not fill a disk. */
 const LINES_MAX = 10;
 const WINDOW_MS = 10_000;
 
@@ -24,7 +24,8 @@ export class EventLines {
   readonly #timer: Timer;
   readonly #isJson: boolean;
   readonly #write: (line: string) => void;
-  readonly #windows = new Map<Kind, Window>();
+  /** By kind, or by kind and subject. */
+  readonly #windows = new Map<string, { readonly kind: Kind; readonly window: Window }>();
   readonly #closing = new AbortController();
 
   constructor(timer: Timer, isJson: boolean, write: (line: string) => void) {
@@ -34,8 +35,9 @@ export class EventLines {
   }
 
   tell(timed: TimedEvent): void {
-    const { kind } = timed.event;
-    const window = this.#windowOf(kind);
+    const { event } = timed;
+    const { kind } = event;
+    const window = this.#windowOf(kind, "subject" in event ? String(event.subject) : "");
     if (window.lines < LINES_MAX) {
       window.lines++;
       this.#write(this.#lineOf(timed).slice(0, LINE_CHARS_MAX));
@@ -48,16 +50,17 @@ export class EventLines {
   /** Says what is still to be counted. */
   close(): void {
     this.#closing.abort();
-    for (const [kind, window] of this.#windows) this.#count(kind, window);
+    for (const { kind, window } of this.#windows.values()) this.#count(kind, window);
   }
 
-  #windowOf(kind: Kind): Window {
+  #windowOf(kind: Kind, subject: string): Window {
     const nowMs = this.#timer.now();
-    const former = this.#windows.get(kind);
+    const key = `${kind} ${subject}`;
+    const former = this.#windows.get(key)?.window;
     if (former !== undefined && nowMs < former.endsAtMs) return former;
     if (former !== undefined) this.#count(kind, former);
     const window = { endsAtMs: nowMs + WINDOW_MS, lines: 0, suppressed: 0 };
-    this.#windows.set(kind, window);
+    this.#windows.set(key, { kind, window });
     return window;
   }
 

@@ -7,7 +7,16 @@ import {
   perSecondText,
   shortTopic,
 } from "@sluice/gateway/internal";
+import type { PipelinesWhy, WhyFailed, WhyVertex } from "../pipelines/vertex-why.ts";
 import { pausedSentence, sentenceOf, untilOf } from "./sentences.ts";
+import {
+  failedSentence,
+  vertexSentence,
+  vertexSetting,
+  vertexTry,
+  vertexUntil,
+} from "./vertex-sentences.ts";
+import { wrapped } from "./wrapped.ts";
 
 const WIDTH = 100;
 const LABEL = 12;
@@ -15,23 +24,59 @@ const INDENT = 5;
 /** Topics of one row. */
 const TOPICS_MAX = 3;
 
-/** The answer of `/api/why` for people. */
-export function* whyLines(answer: WhyAnswer, topic: string | undefined): Generator<string> {
-  const { waiting, paused } = answer;
-  if (waiting.length === 0 && paused.length === 0) {
-    yield topic === undefined ? "Nothing waits." : `Nothing waits at ${topic}.`;
+/** The answer of `/api/why`, with what pipelines add to it. */
+export interface WholeWhy extends WhyAnswer {
+  readonly pipelines?: PipelinesWhy | undefined;
+}
+
+/** The answer of `/api/why` for people; `name` is what was asked for. */
+export function* whyLines(answer: WholeWhy, name: string | undefined): Generator<string> {
+  const { waiting, paused, pipelines = { vertices: [], failed: [] } } = answer;
+  const { vertices, failed } = pipelines;
+  const ofGateway = waiting.length + paused.length;
+  const ofPipelines = vertices.length + failed.length;
+  if (ofGateway === 0 && ofPipelines === 0) {
+    yield name === undefined ? "Nothing waits." : `Nothing waits at ${name}.`;
     return;
   }
-  if (topic !== undefined && waiting.length === 0)
-    yield `No producer of ${topic} waits for a limit.`;
-  for (const [index, why] of waiting.entries()) {
+  if (name !== undefined && waiting.length === 0 && ofPipelines === 0)
+    yield `No producer of ${name} waits for a limit.`;
+  yield* parted([
+    ...failed.map((one) => () => failedLines(one)),
+    ...waiting.map((one) => () => reasonLines(one)),
+    ...pausedRows(paused).map((connections) => () => pausedLines(connections)),
+  ]);
+  if (vertices.length === 0) return;
+  if (ofGateway + failed.length > 0) yield "";
+  if (ofGateway > 0) {
+    yield name === undefined
+      ? "Further along, pipelines wait:"
+      : `Further along, what comes from ${name} also waits here:`;
+    yield "";
+  }
+  yield* parted(vertices.map((one) => () => vertexLines(one)));
+}
+
+/** Blocks of lines with an empty one between them. */
+function* parted(blocks: readonly (() => Generator<string>)[]): Generator<string> {
+  for (const [index, block] of blocks.entries()) {
     if (index > 0) yield "";
-    yield* reasonLines(why);
+    yield* block();
   }
-  for (const [index, connections] of pausedRows(paused).entries()) {
-    if (index > 0 || waiting.length > 0) yield "";
-    yield* pausedLines(connections);
-  }
+}
+
+function* vertexLines(why: WhyVertex): Generator<string> {
+  yield* leadLines(why.reason, vertexSentence(why));
+  yield* factLines("since", [`${clockTime(why.since)}, for ${durationText(why.forMs)}`]);
+  yield* factLines("until", [vertexUntil(why)]);
+  yield* factLines("setting", [vertexSetting(why)]);
+  yield* factLines("try", [vertexTry(why)]);
+}
+
+function* failedLines(failed: WhyFailed): Generator<string> {
+  yield* leadLines("failed", failedSentence(failed));
+  yield* factLines("since", [clockTime(failed.since)]);
+  yield* factLines("until", [`the next start, in ${durationText(failed.nextInMs)}`]);
 }
 
 /** One row for each connection; one for all that wait for memory. */
@@ -134,14 +179,4 @@ function clockTime(iso: string): string {
     second: "2-digit",
   });
   return format.format(Date.parse(iso));
-}
-
-function wrapped(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1);
-    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${line} ${word}`;
-  }
-  return lines;
 }

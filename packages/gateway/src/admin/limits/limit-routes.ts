@@ -9,6 +9,7 @@ import type { LimitSource } from "../../limit-book/limit-source.ts";
 import { describeSubscribeTarget } from "../../limit-book/subscribe-book.ts";
 import type { ListedSubscribeRate } from "../../limit-book/subscribe-book.ts";
 import { parseTopicName } from "../../name/topic-name.ts";
+import type { AdminAddition } from "../admin-addition.ts";
 import type { AdministeredGateway } from "../administered-broker.ts";
 import { json } from "../http/answer.ts";
 import type { Answer } from "../http/answer.ts";
@@ -43,7 +44,11 @@ interface NamedBook {
 }
 
 /** The limits of publishing, of deliveries and of SUBSCRIBE: what is set, and changes of it. */
-export function limitRoutes(books: Books, placeOf: PlaceOf): readonly Route[] {
+export function limitRoutes(
+  books: Books,
+  placeOf: PlaceOf,
+  addition: AdminAddition,
+): readonly Route[] {
   const paths = PARTS.map((_, index) => PARTS.slice(0, index + 1));
   return [
     {
@@ -51,7 +56,7 @@ export function limitRoutes(books: Books, placeOf: PlaceOf): readonly Route[] {
       path: "/api/limits",
       handle: (request) => {
         request.requireKnownQuery([]);
-        return list(books, placeOf);
+        return json({ ...list(books, placeOf), ...addition.limits() });
       },
     },
     ...paths.flatMap((parts) => {
@@ -76,7 +81,7 @@ export function limitRoutes(books: Books, placeOf: PlaceOf): readonly Route[] {
   ];
 }
 
-function list({ limitBook, dispatchBook, subscribeBook }: Books, placeOf: PlaceOf): Answer {
+function list({ limitBook, dispatchBook, subscribeBook }: Books, placeOf: PlaceOf): object {
   const [publish, dispatch, subscribe] = [
     limitBook.list(),
     dispatchBook.list(),
@@ -91,7 +96,7 @@ function list({ limitBook, dispatchBook, subscribeBook }: Books, placeOf: PlaceO
     .map((one) => subscribeJson(one, placeOf));
   const all = publish.length + dispatch.length + subscribe.length;
   const leftOut = all - limits.length - deliveries.length - subscribes.length;
-  return json({ limits, dispatch: deliveries, subscribe: subscribes, leftOut });
+  return { limits, dispatch: deliveries, subscribe: subscribes, leftOut };
 }
 
 async function set(book: NamedBook, request: AdminRequest): Promise<Answer> {

@@ -2,6 +2,7 @@ import type { Clock } from "@sluice/core";
 import { parseTopicName } from "../../name/topic-name.ts";
 import type { WaitingSnapshot } from "../../observe/waiting.ts";
 import type { BrokerAdministration } from "../../broker/administration.ts";
+import type { AdminAddition } from "../admin-addition.ts";
 import type { AdministeredGateway } from "../administered-broker.ts";
 import { json } from "../http/answer.ts";
 import type { Route } from "../http/router.ts";
@@ -16,23 +17,32 @@ const NOT_KNOWN: ReadonlyMap<string, readonly FlowingProducer[]> = new Map();
 
 type Why = Pick<AdministeredGateway, "limitBook" | "throttling">;
 
+interface WhyWorld {
+  readonly wallClock: Clock;
+  readonly placeOf: PlaceOf;
+  readonly addition: AdminAddition;
+}
+
 /** What waits now and why, of all topics or of one. `broker` knows the producers that do not wait. */
 export function whyRoutes(
   { limitBook: limits, throttling }: Why,
   broker: BrokerAdministration | undefined,
-  { wallClock, placeOf }: { readonly wallClock: Clock; readonly placeOf: PlaceOf },
+  { wallClock, placeOf, addition }: WhyWorld,
 ): readonly Route[] {
   return [
     {
       method: "GET",
       path: "/api/why",
       handle: async (request) => {
-        request.requireKnownQuery(["topic"]);
-        const snapshot = ofTopic(throttling.waiting(), request.query("topic"));
+        request.requireKnownQuery(["topic", "name"]);
+        const name = request.query("name");
+        const all = ofTopic(throttling.waiting(), request.query("topic"));
+        const snapshot = name === undefined ? all : ofName(all, name, addition);
         const flowing = broker === undefined ? NOT_KNOWN : await flowingOf(broker, snapshot);
         const nowMs = throttling.now();
         const wallMs = wallClock.now();
-        return json(whyAnswer({ snapshot, limits, placeOf, nowMs, wallMs, flowing }));
+        const answer = whyAnswer({ snapshot, limits, placeOf, nowMs, wallMs, flowing });
+        return json({ ...answer, ...addition.why(name) });
       },
     },
   ];
@@ -44,6 +54,23 @@ function ofTopic(all: WaitingSnapshot, name: string | undefined): WaitingSnapsho
   const { full } = parseTopicName(name);
   const topics = all.topics.filter(({ topic }) => topic === full || isPartition(topic, full));
   return { ...all, topics };
+}
+
+/** A name may be that of a topic, or of something that the addition has, such as a vertex. */
+function ofName(all: WaitingSnapshot, name: string, addition: AdminAddition): WaitingSnapshot {
+  const known = addition.knows(name);
+  if (!isTopicName(name)) return { ...all, topics: [], connections: [] };
+  const found = ofTopic(all, name);
+  return known && found.topics.length === 0 ? { ...found, connections: [] } : found;
+}
+
+function isTopicName(name: string): boolean {
+  try {
+    parseTopicName(name);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isPartition(topic: string, of: string): boolean {

@@ -13,27 +13,49 @@ const SUBSCRIPTIONS_MAX = 5_000;
 /** Namespaces with sums of their own, in the order of their topics. */
 const NAMESPACES_MAX = 1_000;
 
-interface MetricsInput {
+interface GatewayInput {
   readonly cluster: string;
   readonly stats: BrokerStats;
   readonly throttling: ThrottlingTotals;
+}
+
+interface MetricsInput {
+  readonly gateway: GatewayInput | undefined;
   readonly events: ReadonlyMap<string, number>;
   readonly uptimeMs: number;
   readonly residentBytes: number;
   /** Clients of the broker have their turn after each metric. */
   readonly nextTurn: () => Promise<void>;
+  readonly addMetrics: (text: PrometheusText) => void;
 }
 
-/** The state of a broker in Prometheus' text format, with Pulsar's names where Pulsar has one. */
+/** The state of a process in Prometheus' text format, with Pulsar's names where Pulsar has one. */
 export async function metricsText({
-  cluster,
-  stats,
-  throttling,
+  gateway,
   events,
   nextTurn,
+  addMetrics,
   ...process
 }: MetricsInput): Promise<string> {
   const text = new PrometheusText();
+  if (gateway !== undefined) await addGateway(text, gateway, nextTurn);
+  const gauge = (name: string, help: string, value: number): void =>
+    text.add({ name, help, type: "gauge" }, [["", value]]);
+  gauge("sluice_uptime_seconds", "Seconds since the start.", process.uptimeMs / 1000);
+  gauge("process_resident_memory_bytes", "Memory of the process.", process.residentBytes);
+  text.add(
+    { name: "sluice_events_total", help: "Events by kind.", type: "counter" },
+    [...events].map(([kind, count]) => [labelText({ kind }), count] as const),
+  );
+  addMetrics(text);
+  return text.toString();
+}
+
+async function addGateway(
+  text: PrometheusText,
+  { cluster, stats, throttling }: GatewayInput,
+  nextTurn: () => Promise<void>,
+): Promise<void> {
   await addTopics(text, { cluster, nextTurn }, stats.topics);
   const gauge = (name: string, help: string, value: number): void =>
     text.add({ name, help, type: "gauge" }, [["", value]]);
@@ -45,24 +67,17 @@ export async function metricsText({
   gauge("sluice_pending_bytes", "Bytes of entries being stored.", stats.pendingBytes);
   gauge("sluice_unread_bytes", "Bytes that clients have not taken yet.", stats.unreadBytes);
   gauge("sluice_open_topics", "Topics and partitions that are open.", stats.topics.length);
-  gauge("sluice_uptime_seconds", "Seconds since the start.", process.uptimeMs / 1000);
-  gauge("process_resident_memory_bytes", "Memory of the process.", process.residentBytes);
   text.add(
     { name: "sluice_refused_connections_total", help: "Connections refused.", type: "counter" },
     [["", stats.refusedConnections]],
   );
-  text.add(
-    { name: "sluice_events_total", help: "Events of the broker by kind.", type: "counter" },
-    [...events].map(([kind, count]) => [labelText({ kind }), count] as const),
-  );
   await nextTurn();
   addLimitMetrics(text, cluster, throttling);
-  return text.toString();
 }
 
 async function addTopics(
   text: PrometheusText,
-  { cluster, nextTurn }: Pick<MetricsInput, "cluster" | "nextTurn">,
+  { cluster, nextTurn }: Pick<GatewayInput, "cluster"> & Pick<MetricsInput, "nextTurn">,
   all: readonly TopicStats[],
 ): Promise<void> {
   const namespaces = sumsByNamespace(all);

@@ -2,6 +2,7 @@ import type { Clock, Timer } from "@sluice/core";
 import { nextTurn } from "@sluice/core/system";
 import type { EventFeed } from "../../observe/event-feed.ts";
 import type { SharedLimitState } from "../../ingress/fleet/group-shares.ts";
+import type { AdminAddition } from "../admin-addition.ts";
 import type { AdministeredGateway, BrokerStats, Throttling } from "../administered-broker.ts";
 import type { TopicStats } from "../../topic/topic-stats.ts";
 import { json } from "../http/answer.ts";
@@ -12,19 +13,25 @@ import { eventStream } from "./event-stream.ts";
 import { largestBacklogs } from "./largest-backlogs.ts";
 import { metricsText } from "./metrics.ts";
 
-export interface ObservedBroker {
+export interface ObservedGateway {
   readonly cluster: string;
-  readonly version: string;
   /** "embedded", or the URL of the cluster. */
   readonly upstream: string;
-  readonly gatewayUrls: readonly string[];
-  readonly timer: Timer;
-  readonly wallClock: Clock;
-  readonly events: EventFeed;
+  readonly urls: readonly string[];
   readonly stats: () => Promise<BrokerStats>;
   readonly throttling: Throttling;
   readonly shares: AdministeredGateway["shares"];
-  /** Undefined while the broker serves; else why it does not. */
+}
+
+export interface ObservedProcess {
+  readonly version: string;
+  readonly timer: Timer;
+  readonly wallClock: Clock;
+  readonly events: EventFeed;
+  /** Undefined in a process of pipelines alone. */
+  readonly gateway: ObservedGateway | undefined;
+  readonly addition: AdminAddition;
+  /** Undefined while the process serves; else why it does not. */
   readonly notReady: () => string | undefined;
 }
 
@@ -33,8 +40,8 @@ const STATE_TOPICS_MAX = 1_000;
 const STATE_WAITING_MAX = 200;
 
 /** State, events, metrics and health. */
-export function observeRoutes(observed: ObservedBroker): readonly Route[] {
-  const { events, timer } = observed;
+export function observeRoutes(observed: ObservedProcess): readonly Route[] {
+  const { events, timer, gateway, addition } = observed;
   const startedAtMs = timer.now();
   const uptimeMs = (): number => timer.now() - startedAtMs;
   return [
@@ -43,7 +50,8 @@ export function observeRoutes(observed: ObservedBroker): readonly Route[] {
       path: "/api/state",
       handle: async (request) => {
         request.requireKnownQuery([]);
-        return json(state(observed, await observed.stats(), uptimeMs()));
+        const part = gateway === undefined ? {} : gatewayState(gateway, await gateway.stats());
+        return json({ ...processState(observed, uptimeMs()), ...part, ...addition.state() });
       },
     },
     {
@@ -62,12 +70,15 @@ export function observeRoutes(observed: ObservedBroker): readonly Route[] {
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
         body: await metricsText({
           nextTurn,
-          cluster: observed.cluster,
-          stats: await observed.stats(),
-          throttling: observed.throttling.totals(),
+          gateway: gateway && {
+            cluster: gateway.cluster,
+            stats: await gateway.stats(),
+            throttling: gateway.throttling.totals(),
+          },
           events: events.counts,
           uptimeMs: uptimeMs(),
           residentBytes: process.memoryUsage.rss(),
+          addMetrics: addition.addMetrics,
         }),
       }),
     },
@@ -88,28 +99,44 @@ function lastEventId(request: AdminRequest): number {
   return Number.isSafeInteger(id) ? id : 0;
 }
 
-function state(
-  observed: ObservedBroker,
-  { topics, memoryBytes, memoryBytesMax, ...connections }: BrokerStats,
-  uptimeMs: number,
-): object {
+interface ProcessState {
+  readonly version: string;
+  readonly uptimeMs: number;
+  readonly memory: MemoryState;
+  readonly events: Readonly<Record<string, number>>;
+}
+
+interface MemoryState {
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+  readonly externalBytes: number;
+}
+
+function processState({ version, events }: ObservedProcess, uptimeMs: number): ProcessState {
+  return {
+    version,
+    uptimeMs: Math.round(uptimeMs),
+    memory: memoryState(),
+    events: Object.fromEntries(events.counts),
+  };
+}
+
+function memoryState(): MemoryState {
   const { rss, heapUsed, external } = process.memoryUsage();
+  return { rssBytes: rss, heapBytes: heapUsed, externalBytes: external };
+}
+
+function gatewayState(
+  { upstream, urls, throttling, shares }: ObservedGateway,
+  { topics, memoryBytes, memoryBytesMax, ...connections }: BrokerStats,
+): object {
   const shown = largestBacklogs(topics, STATE_TOPICS_MAX);
   return {
-    version: observed.version,
-    uptimeMs: Math.round(uptimeMs),
-    gateway: { upstream: observed.upstream, urls: observed.gatewayUrls },
+    gateway: { upstream, urls },
     connections,
-    memory: {
-      budgetBytes: memoryBytes,
-      budgetMaxBytes: memoryBytesMax,
-      rssBytes: rss,
-      heapBytes: heapUsed,
-      externalBytes: external,
-    },
-    events: Object.fromEntries(observed.events.counts),
-    ...throttlingState(observed.throttling),
-    sharedLimits: (observed.shares?.states() ?? []).map(sharedState),
+    memory: { budgetBytes: memoryBytes, budgetMaxBytes: memoryBytesMax, ...memoryState() },
+    ...throttlingState(throttling),
+    sharedLimits: (shares?.states() ?? []).map(sharedState),
     topics: shown.map(topicState),
     leftOutTopics: topics.length - shown.length,
   };

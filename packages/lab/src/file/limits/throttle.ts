@@ -1,6 +1,6 @@
 import { DURATION_MAX_MS } from "@sluice/core/internal";
 import * as v from "valibot";
-import { field, map, real, whole } from "../fields.ts";
+import { either, field, map, real, whole } from "../fields.ts";
 
 /** `limits.throttle`: when clients that know the throttle commands (PIP-385) are told to pause, and for how long. */
 export interface ThrottleBlock {
@@ -31,6 +31,7 @@ const RECEIPT = 1_002;
 const percent = field<number>(
   (value) => typeof value === "number" && value > 0 && value <= 100,
   "a percentage above 0 and up to 100",
+  { type: "number", exclusiveMinimum: 0, maximum: 100 },
 );
 
 const block: v.GenericSchema<unknown, ThrottleBlock> = v.pipe(
@@ -66,6 +67,7 @@ const block: v.GenericSchema<unknown, ThrottleBlock> = v.pipe(
   ),
 );
 
-export const throttleField: v.GenericSchema<unknown, ThrottleBlock | false> = v.lazy((value) =>
-  value === false ? v.literal(false) : block,
+export const throttleField: v.GenericSchema<unknown, ThrottleBlock | false> = either(
+  [v.literal(false), block],
+  (value) => (value === false ? v.literal(false) : block),
 );

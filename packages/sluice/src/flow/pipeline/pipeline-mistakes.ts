@@ -1,0 +1,162 @@
+import { ConfigError } from "@sluice/core";
+import { inheritRateLimit, readRateLimit } from "@sluice/fleet";
+import type { Path, Problem } from "@sluice/lab/file";
+import type { FlowStore } from "../flow-store.ts";
+import { roleOf } from "./flow-pipeline.ts";
+import type { FlowPipeline, FlowVertex } from "./flow-pipeline.ts";
+
+/** What a pipeline is checked against. */
+interface Surroundings {
+  readonly store: FlowStore;
+  readonly hasGateway: boolean;
+}
+
+/** The line of vertices: a source, maps, a sink, with names of their own. */
+export function lineMistakes(name: string, { vertices }: FlowPipeline): readonly Problem[] {
+  const path = ["pipelines", name, "vertices"];
+  const count = vertices.length;
+  if (count < 2)
+    return [
+      mistake(
+        path,
+        `has ${count === 1 ? "1 vertex" : "no vertices"}; expected a source first and a sink last`,
+      ),
+    ];
+  const seen = new Map<string, number>();
+  return vertices.flatMap((vertex, index) => {
+    const mistakes: Problem[] = [];
+    const former = seen.get(vertex.name);
+    if (former !== undefined)
+      mistakes.push(
+        mistake(
+          [...path, index, "name"],
+          `is ${JSON.stringify(vertex.name)}, which vertices[${former}] is called too; expected a name of its own`,
+        ),
+      );
+    else seen.set(vertex.name, index);
+    const [role, expected] = [roleOf(vertex), expectedRole(index, count)];
+    if (role !== expected)
+      mistakes.push(
+        mistake(
+          [...path, index, role],
+          `is a ${role} in place ${index + 1} of ${count}; expected a ${expected}: a source first, maps between, a sink last`,
+        ),
+      );
+    return mistakes;
+  });
+}
+
+function expectedRole(index: number, count: number): "source" | "map" | "sink" {
+  if (index === 0) return "source";
+  return index === count - 1 ? "sink" : "map";
+}
+
+/** Rate limits with what they inherit. */
+export function rateLimitMistakes(name: string, pipeline: FlowPipeline): readonly Problem[] {
+  const outer = pipeline.limits?.rateLimit;
+  const own = pipeline.vertices.flatMap((vertex, index) =>
+    vertex.limits?.rateLimit === undefined
+      ? []
+      : readingMistakes(
+          ["pipelines", name, "vertices", index, "limits", "rateLimit"],
+          inheritRateLimit(outer, vertex.limits.rateLimit),
+        ),
+  );
+  const isInherited = pipeline.vertices.some((vertex) => vertex.limits?.rateLimit === undefined);
+  if (outer === undefined || !isInherited) return own;
+  return [...readingMistakes(["pipelines", name, "limits", "rateLimit"], outer), ...own];
+}
+
+function readingMistakes(path: Path, block: unknown): readonly Problem[] {
+  try {
+    readRateLimit(block, { readSecret: () => "" });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const [, key, message = error.message] = /^rateLimit\.(\w+) (.*)$/s.exec(error.message) ?? [];
+    const isOwn = key !== undefined;
+    return [
+      mistake(
+        isOwn ? [...path, key] : path,
+        (isOwn ? message : error.message).replace("it must be", "expected"),
+      ),
+    ];
+  }
+}
+
+/** How replicas meet. */
+export function fleetMistakes(
+  name: string,
+  { fleet, limits, vertices }: FlowPipeline,
+  { store }: Surroundings,
+): readonly Problem[] {
+  const path = ["pipelines", name, "fleet"];
+  const mistakes: Problem[] = [];
+  if (fleet?.replicas !== undefined && store !== "memory")
+    mistakes.push(
+      mistake(
+        [...path, "replicas"],
+        "is given beside store, which counts the replicas itself; expected one of them, remove replicas",
+      ),
+    );
+  if (fleet?.replicas !== undefined && fleet.maxMembers !== undefined)
+    mistakes.push(
+      mistake(
+        [...path, "maxMembers"],
+        "is given beside replicas; it is for a store, expected one of them",
+      ),
+    );
+  const ofBlocks = [
+    [limits?.rateLimit, ["pipelines", name, "limits", "rateLimit", "store"]] as const,
+    ...vertices.map(
+      ({ limits: own }, index) =>
+        [
+          own?.rateLimit,
+          ["pipelines", name, "vertices", index, "limits", "rateLimit", "store"],
+        ] as const,
+    ),
+  ];
+  for (const [block, at] of ofBlocks)
+    if (block?.store !== undefined && (store !== "memory" || fleet?.replicas !== undefined))
+      mistakes.push(
+        mistake(
+          at,
+          `is given beside ${store === "memory" ? "fleet.replicas" : "the store of the flow file"}; expected one of them`,
+        ),
+      );
+  return mistakes;
+}
+
+/** What a connector needs that is elsewhere in the file. */
+export function connectorMistakes(
+  name: string,
+  { vertices, deadLetter }: FlowPipeline,
+  { hasGateway }: Surroundings,
+): readonly Problem[] {
+  const path = ["pipelines", name];
+  const chosen = [
+    ...vertices.map((vertex, index) => ({
+      at: [...path, "vertices", index, roleOf(vertex)],
+      ...partOf(vertex),
+    })),
+    ...(deadLetter === undefined ? [] : [{ at: [...path, "deadLetter"], ...deadLetter }]),
+  ];
+  return chosen.flatMap(({ at, kind, options = {} }) =>
+    kind === "pulsar" && options["url"] === undefined && !hasGateway
+      ? [
+          mistake(
+            [...at, "pulsar"],
+            "has no url, and this file has no gateway; expected url: pulsar://host:6650, or a gateway",
+          ),
+        ]
+      : [],
+  );
+}
+
+function partOf({ source, map, sink }: FlowVertex): Partial<NonNullable<FlowVertex["source"]>> {
+  return source ?? map ?? sink ?? {};
+}
+
+function mistake(path: Path, message: string): Problem {
+  return { path, message, isMissing: false };
+}

@@ -1,0 +1,145 @@
+import { SeededRandom } from "@sluice/core";
+import { VirtualTimer } from "@sluice/core/testing";
+import type { PartEvent } from "@sluice/gateway";
+import { startPipeline } from "@sluice/pipeline";
+import { expect, onTestFinished, test } from "vitest";
+import { loadFlow } from "../flow/flow-file.ts";
+import type { Flow } from "../flow/flow.ts";
+import { flowConnectors } from "./connectors.ts";
+import type { Connectors } from "./define-pipeline.ts";
+import { FlowPipelines } from "./flow-pipelines.ts";
+import { GateMeters } from "./gate-meters.ts";
+
+/** Pipelines of a flow file in virtual time; `broken` names the pipelines whose sinks cannot be opened. */
+function run(text: string, broken: ReadonlySet<string> = new Set()) {
+  const timer = new VirtualTimer();
+  const told: PartEvent[] = [];
+  const gates = new GateMeters((event) => told.push(event));
+  const real = flowConnectors({ folder: "/", gatewayUrl: undefined, gates });
+  const connectors: Connectors = {
+    ...real,
+    sink: async (block, vertex) => {
+      if (broken.has(vertex)) throw new Error("the disk is full");
+      return real.sink(block, vertex);
+    },
+  };
+  const pipelines = new FlowPipelines("shop", undefined, {
+    start: startPipeline,
+    connectors,
+    gates,
+    timer,
+    wallClock: timer,
+    random: new SeededRandom(1),
+    tell: (event) => told.push(event),
+  });
+  pipelines.start(flow(text).pipelines);
+  onTestFinished(async () => {
+    const stopped = pipelines.stop();
+    await timer.advance(20_000);
+    await stopped;
+    expect(timer.sleeping).toBe(0);
+  });
+  return { pipelines, timer, kinds: () => told.map(({ kind }) => kind), told };
+}
+
+function flow(text: string): Flow {
+  return loadFlow(text, "flow.yaml");
+}
+
+const TWO = `
+pipelines:
+  a:
+    limits: { rateLimit: { max: 10, min: 10 } }
+    vertices: [{ name: in, source: { generator: { rate: 100/s } } }, { name: out, sink: { blackhole: {} } }]
+  b:
+    vertices: [{ name: in, source: { generator: { rate: 5/s } } }, { name: out, sink: { blackhole: {} } }]
+`;
+
+function statuses(pipelines: FlowPipelines): readonly string[] {
+  return pipelines.views().map(({ state }) => `${state.name} ${state.status}`);
+}
+
+test("a pipeline that fails is told, is not ready, and starts again with backoff while the others run", async () => {
+  const broken = new Set(["a/out"]);
+  const { pipelines, timer, told } = run(TWO, broken);
+  await timer.advance(500);
+  expect(statuses(pipelines)).toEqual(["a failed", "b running"]);
+  expect(pipelines.notReady()).toMatch(
+    /^pipeline a failed: the disk is full; next start in \d+ ms$/,
+  );
+  await timer.advance(20_000);
+  const failures = told.filter(({ kind }) => kind === "pipeline-failed");
+  // After 0, 1, 3, 7 and 15 s at the latest, after half of that at the earliest.
+  expect(failures.length).toBeGreaterThanOrEqual(5);
+  expect(failures.length).toBeLessThanOrEqual(7);
+  broken.clear();
+  await timer.advance(20_000);
+  expect(statuses(pipelines)).toEqual(["a running", "b running"]);
+  expect(pipelines.notReady()).toBeUndefined();
+});
+
+test("new limits of a file hold at once, without a restart", async () => {
+  const { pipelines, timer, kinds } = run(TWO);
+  await timer.advance(5_000);
+  expect(rateOf(pipelines, "a")).toBeCloseTo(10, -0.5);
+  const reloaded = pipelines.reload(flow(TWO.replace("max: 10", "max: 50")).pipelines);
+  await timer.advance(5_000);
+  expect(await reloaded).toEqual({
+    limits: ["a/in", "a/out"],
+    restarted: [],
+    started: [],
+    stopped: [],
+  });
+  await timer.advance(10_000);
+  expect(rateOf(pipelines, "a")).toBeGreaterThan(40);
+  expect(kinds().filter((kind) => kind === "pipeline-started")).toHaveLength(2);
+});
+
+test("a changed connector restarts its own pipeline only; new ones start and missing ones stop", async () => {
+  const { pipelines, timer, told } = run(TWO);
+  await timer.advance(1_000);
+  const changed = TWO.replace("rate: 100/s", "rate: 90/s").replace("  b:", "  c:");
+  const reloaded = pipelines.reload(flow(changed).pipelines);
+  await timer.advance(15_000);
+  expect(await reloaded).toEqual({ limits: [], restarted: ["a"], started: ["c"], stopped: ["b"] });
+  expect(statuses(pipelines)).toEqual(["a running", "c running"]);
+  const started = told.filter(({ kind }) => kind === "pipeline-started");
+  expect(started.map(({ subject }) => subject).toSorted()).toEqual(["a", "a", "b", "c"]);
+});
+
+test("a limit that is removed from the file limits no more", async () => {
+  const { pipelines, timer } = run(TWO);
+  await timer.advance(2_000);
+  const unlimited = TWO.replace("    limits: { rateLimit: { max: 10, min: 10 } }\n", "");
+  const reloaded = pipelines.reload(flow(unlimited).pipelines);
+  await timer.advance(15_000);
+  expect(await reloaded).toMatchObject({ restarted: ["a"] });
+  expect(rateOf(pipelines, "a")).toBeGreaterThan(80);
+});
+
+test("limits that are set while a pipeline runs hold until they are unset", async () => {
+  const { pipelines, timer } = run(TWO);
+  await timer.advance(2_000);
+  const set = pipelines.setLimits("a", "in", { rateLimit: { max: 30 } });
+  await timer.advance(10_000);
+  await set;
+  const [view] = pipelines.views();
+  expect(view?.limitsOf("in")).toMatchObject({ limits: { rateLimit: { max: 30 } } });
+  const unset = pipelines.setLimits("a", "in", undefined);
+  await timer.advance(10_000);
+  await unset;
+  expect(pipelines.views()[0]?.limitsOf("in")).toEqual({ limits: {} });
+  expect(rateOf(pipelines, "a")).toBeCloseTo(10, -0.5);
+});
+
+test("a pipeline at the end of its source has stopped, and is no failure", async () => {
+  const { pipelines, timer } = run(TWO.replace("rate: 5/s", "count: 7"));
+  await timer.advance(2_000);
+  expect(statuses(pipelines)).toEqual(["a running", "b stopped"]);
+  expect(pipelines.notReady()).toBeUndefined();
+});
+
+function rateOf(pipelines: FlowPipelines, name: string): number {
+  const view = pipelines.views().find(({ state }) => state.name === name);
+  return view?.state.vertices[0]?.perSecond ?? 0;
+}

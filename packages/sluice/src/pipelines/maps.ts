@@ -1,0 +1,28 @@
+import { resolve } from "node:path";
+import { mapCommand, mapModule, mapThreads } from "@sluice/pipeline";
+import type { MapConnector } from "@sluice/pipeline";
+import type { Make } from "./connector-options.ts";
+
+/** Maps by their names in a flow file. */
+export const MAPS: Readonly<Record<string, Make<MapConnector>>> = {
+  module: ({ module, threads, settings, timeout }, { folder }) => {
+    const options = {
+      module: resolve(folder, module as string),
+      settings,
+      timeoutMs: timeout as number | undefined,
+    };
+    return threads === undefined
+      ? mapModule(options)
+      : mapThreads({ ...options, threads: threads as number });
+  },
+  command: ({ command, env, timeout }, { folder }) => {
+    const [program = "", ...args] = command as readonly string[];
+    return mapCommand({
+      command: program,
+      args,
+      cwd: folder,
+      env: env as Readonly<Record<string, string>> | undefined,
+      timeoutMs: timeout as number | undefined,
+    });
+  },
+};

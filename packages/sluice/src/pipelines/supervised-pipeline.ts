@@ -1,0 +1,146 @@
+import type { Random, Timer } from "@sluice/core";
+import type {
+  PipelineDefinition,
+  PipelineRuntime,
+  PipelineState,
+  PipelineStatus,
+  RunningPipeline,
+  VertexLimits,
+} from "@sluice/pipeline";
+
+/** `startPipeline` of `@sluice/pipeline`. */
+export type StartPipeline = (
+  definition: PipelineDefinition,
+  runtime: PipelineRuntime,
+) => RunningPipeline | Promise<RunningPipeline>;
+
+/** Pause before the second start of a pipeline that failed, ms; it doubles up to the longest. */
+const BACKOFF_MS = 1_000;
+/** Raised, a pipeline whose server is back waits longer for its next start. */
+const BACKOFF_MAX_MS = 60_000;
+/** A pipeline that ran for this long starts again after the shortest pause. */
+const HEALTHY_MS = 60_000;
+
+export interface SupervisedOptions {
+  readonly name: string;
+  /** Made anew for each start: connectors may read files. */
+  readonly define: () => Promise<PipelineDefinition>;
+  readonly start: StartPipeline;
+  readonly runtime: PipelineRuntime;
+  readonly timer: Timer;
+  readonly random: Random;
+  /** A start or a run failed, and the next start comes after `nextInMs`. */
+  readonly onFailure: (error: Error, nextInMs: number) => void;
+}
+
+/** Why a pipeline does not run, and when it is started again. */
+export interface PipelineFailure {
+  readonly error: Error;
+  readonly atMs: number;
+  readonly nextAtMs: number;
+  /** Failures in a row. */
+  readonly count: number;
+}
+
+/** Keeps a pipeline running: a start or a run that fails is tried again, with backoff, until `stop`. */
+export class SupervisedPipeline {
+  readonly name: string;
+  readonly #options: SupervisedOptions;
+  readonly #stopped = new AbortController();
+  /** Limits that were set while the pipeline ran, for its next start. */
+  readonly #changed = new Map<string, VertexLimits>();
+  readonly #ended: Promise<void>;
+  #running: RunningPipeline | undefined;
+  #failure: PipelineFailure | undefined;
+  #last: PipelineState | undefined;
+  #status: PipelineStatus = "starting";
+
+  constructor(options: SupervisedOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#ended = this.#run();
+  }
+
+  /** Undefined while it runs. */
+  get failure(): PipelineFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Resolves when the source is at its end, or after `stop`. Never rejects. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  state(): PipelineState {
+    const state = this.#running?.state() ?? this.#last;
+    if (this.#running !== undefined && state !== undefined) return state;
+    return {
+      name: this.name,
+      unacknowledged: 0,
+      vertices: [],
+      ...state,
+      status: this.#status,
+    };
+  }
+
+  /** New limits of a vertex, now and after every further start. */
+  async setLimits(vertex: string, limits: VertexLimits): Promise<void> {
+    await this.#running?.setLimits(vertex, limits);
+    this.#changed.set(vertex, limits);
+  }
+
+  /** Drains and ends. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running?.stop();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { timer, random, onFailure } = this.#options;
+    const { signal } = this.#stopped;
+    let count = 0;
+    while (!signal.aborted) {
+      const startedAtMs = timer.now();
+      try {
+        this.#last = await this.#once();
+        this.#status = "stopped";
+        return;
+      } catch (thrown) {
+        if (signal.aborted) break;
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        const nowMs = timer.now();
+        count = nowMs - startedAtMs >= HEALTHY_MS ? 1 : count + 1;
+        const pauseMs = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** (count - 1));
+        const nextInMs = Math.ceil(pauseMs * (0.5 + random.next() / 2));
+        this.#failure = { error, atMs: nowMs, nextAtMs: nowMs + nextInMs, count };
+        this.#status = "failed";
+        onFailure(error, nextInMs);
+        await timer.sleep(nextInMs, signal).catch(() => undefined);
+      }
+    }
+    this.#status = "stopped";
+  }
+
+  async #once(): Promise<PipelineState> {
+    const { define, start, runtime } = this.#options;
+    const definition = await define();
+    this.#stopped.signal.throwIfAborted();
+    const running = await start(definition, runtime);
+    try {
+      for (const [vertex, limits] of this.#changed) await running.setLimits(vertex, limits);
+      this.#running = running;
+      this.#failure = undefined;
+      this.#status = "running";
+      if (this.#stopped.signal.aborted) return await running.stop();
+      return await running.done;
+    } catch (error) {
+      // The pipeline says in `done` why it ended; closing what is left must not hide that.
+      await running.stop().catch(() => undefined);
+      throw error;
+    } finally {
+      this.#last = running.state();
+      this.#running = undefined;
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import { expect, test } from "vitest";
+import { TopHistory } from "./history.ts";
+import type { TopSnapshot } from "./state-answer.ts";
+import { topFrame } from "./top-frame.ts";
+import { topRows } from "./top-rows.ts";
+
+const SNAPSHOT: TopSnapshot = {
+  state: {
+    gateway: { urls: ["pulsar://127.0.0.1:6650"] },
+    topics: [
+      {
+        name: "persistent://public/default/orders",
+        in: { messagesPerSecond: 1_000.4 },
+        subscriptions: [{ backlogEntries: 90_812 }],
+      },
+      {
+        name: "persistent://public/analytics/clicks",
+        in: { messagesPerSecond: 4.96 },
+        subscriptions: [],
+      },
+    ],
+    waiting: [{ topic: "persistent://public/default/orders", reason: "topic-rate", forMs: 72_000 }],
+    pipelines: [
+      {
+        name: "orders",
+        status: "running",
+        vertices: [
+          {
+            name: "in",
+            kind: "source",
+            perSecond: 222,
+            queue: 90_812,
+            inFlight: 0,
+            rateLimit: { ceiling: 888, share: 222, members: 4, storeAgeMs: 212 },
+          },
+          {
+            name: "enrich",
+            kind: "map",
+            perSecond: 219,
+            queue: 4,
+            inFlight: 1,
+            waiting: { reason: null, forMs: 900 },
+          },
+          {
+            name: "out",
+            kind: "sink",
+            perSecond: 210,
+            queue: 108,
+            inFlight: 22,
+            gate: { limit: 22, inFlight: 22 },
+          },
+        ],
+      },
+    ],
+  },
+  why: {
+    at: "2026-11-17T14:32:08.000Z",
+    waiting: [
+      {
+        reason: "topic-rate",
+        topic: "persistent://public/default/orders",
+        limiter: "topic",
+        limit: { messages: 1_000 },
+        asked: 3_251,
+        turn: 355,
+        producers: [
+          {
+            name: "bulk-import",
+            address: "127.0.0.1:1",
+            isAware: false,
+            heldFrames: 1_000,
+            heldBytes: 1_100_000,
+            asked: 2_342,
+          },
+          {
+            name: "partner-feed",
+            address: "127.0.0.1:2",
+            isAware: true,
+            heldFrames: 0,
+            heldBytes: 0,
+            told: { pauseMs: 619 },
+          },
+        ],
+        others: 0,
+        since: "2026-11-17T14:30:56.000Z",
+        forMs: 72_000,
+        setting: {
+          target: { level: "topic", name: "persistent://public/default/orders" },
+          path: 'gateway.limits.topics."public/default/orders"',
+        },
+      },
+    ],
+    paused: [],
+    pipelines: {
+      vertices: [
+        {
+          pipeline: "orders",
+          vertex: "out",
+          role: "sink",
+          connector: "http",
+          peer: "http://127.0.0.1:9000/",
+          reason: "concurrency",
+          detail: "22 of 22 in flight, each takes 105 ms",
+          since: "2026-11-17T14:32:02.000Z",
+          forMs: 6_000,
+          untilInMs: 5,
+          queue: 108,
+          behind: ["enrich"],
+        },
+      ],
+      failed: [],
+    },
+  },
+  limits: {
+    limits: [
+      { level: "broker", source: "flow file", messages: 50_000 },
+      {
+        level: "topic",
+        name: "persistent://public/default/orders",
+        source: "flow file",
+        messages: 1_000,
+      },
+    ],
+  },
+};
+
+const OPTIONS = { columns: 100, rows: 40, isColoured: false, time: "14:32:08", whyIndex: 0 };
+
+function historyOf(seconds: number): TopHistory {
+  const history = new TopHistory();
+  for (let second = 1; second <= seconds; second++)
+    history.add(topRows(SNAPSHOT).map((row) => ({ ...row, perSecond: second })));
+  return history;
+}
+
+test("a frame shows the path of the messages, what waits, the fleet, and one wait in sentences", () => {
+  expect(topFrame(SNAPSHOT, historyOf(60), OPTIONS)).toEqual([
+    "sluice top                                                            14:32:08   w next why   q quit",
+    "────────────────────────────────────────────────────────────────────────────────────────────────────",
+    "1,005/s come in, 210/s reach out. 2 things wait; the longest is orders.",
+    "",
+    "PATH              RATE     LIMIT  USE              QUEUE  STATE       REASON          FOR  LAST 60 s",
+    "broker         1,005/s   50.0k/s  ··········|  2 %        ≈ flowing                        ▁▂▃▃▄▅▅▆▇",
+    " orders        1,000/s   1,000/s  ██████████|100 % 90.8k  ▥ throttled topic-rate   1m 12s  ▁▂▃▃▄▅▅▆▇",
+    " public/anal…      5/s         –                       0  ≈ flowing                        ▁▂▃▃▄▅▅▆▇",
+    "in               222/s     222/s  ██████████|100 % 90.8k  ≈ flowing                        ▁▂▃▃▄▅▅▆▇",
+    "enrich           219/s         –                       4  ▹ waiting   buffer full   900ms  ▁▂▃▃▄▅▅▆▇",
+    "out              210/s  22 of 22  ██████████|100 %   108  ▥ throttled concurrency    6.0s  ▁▂▃▃▄▅▅▆▇",
+    "",
+    "PRODUCERS       TOPIC          ASKS FOR       GETS    HELD  HOW",
+    "bulk-import     orders          2,342/s      355/s   1,000  held, 1.1 MB",
+    "partner-feed    orders                       355/s       0  told to wait 619 ms",
+    "",
+    "FLEET       orders/in: 4 members   ceiling 888/s, this member 222/s   store answered 212 ms ago",
+    "────────────────────────────────────────────────────────────────────────────────────────────────────",
+    "WHY 1 of 2  ▥ topic-rate  bulk-import and partner-feed wait to publish to public/default/orders. The",
+    "            topic takes 1,000/s; 2 producers ask for at least 3,251/s. Each gets an even turn of",
+    '            355/s. Setting: gateway.limits.topics."public/default/orders"',
+  ]);
+});
+
+test("the next wait is that of a vertex, and after the last comes the first", () => {
+  const second = topFrame(SNAPSHOT, new TopHistory(), { ...OPTIONS, whyIndex: 1 }).join("\n");
+  expect(second).toContain("WHY 2 of 2  ▥ concurrency  Requests of out wait to be sent to");
+  const third = topFrame(SNAPSHOT, new TopHistory(), { ...OPTIONS, whyIndex: 2 }).join("\n");
+  expect(third).toContain("WHY 1 of 2");
+});
+
+test("a frame fits the terminal, whatever its size", () => {
+  for (const rows of [1, 5, 12, 24, 60])
+    for (const columns of [60, 80, 100, 200]) {
+      const frame = topFrame(SNAPSHOT, historyOf(3), { ...OPTIONS, rows, columns });
+      expect(frame.length).toBeLessThanOrEqual(rows);
+      expect(Math.max(...frame.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    }
+});
+
+test("colour is used only if it is asked for", () => {
+  const plain = topFrame(SNAPSHOT, historyOf(3), OPTIONS).join("");
+  const coloured = topFrame(SNAPSHOT, historyOf(3), { ...OPTIONS, isColoured: true }).join("");
+  expect(plain).not.toContain("\u001B");
+  expect(coloured.replaceAll(/\u001B\[\d+m/g, "")).toBe(plain);
+});
+
+test("a process in which nothing runs has a frame too", () => {
+  const nothing = { state: {}, why: { at: "", waiting: [], paused: [] }, limits: {} };
+  expect(topFrame(nothing, new TopHistory(), OPTIONS)[2]).toBe("Nothing runs.");
+});

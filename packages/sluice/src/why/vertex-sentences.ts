@@ -1,0 +1,113 @@
+import { countText, durationText, perSecondText } from "@sluice/gateway/internal";
+import type { WhyFailed, WhyVertex } from "../pipelines/vertex-why.ts";
+
+/** Syncs of a member with its store after the store is back, until it has its share again. */
+const HEAL_MS = 6_000;
+
+/** Why a vertex waits, in one or two sentences. What is not known is left out. */
+export function vertexSentence(why: WhyVertex): string {
+  const parts = [`${leadOf(why)}`, causeOf(why), backlogOf(why), behindOf(why)];
+  return parts
+    .filter((part) => part !== "")
+    .map((part) => `${part}.`)
+    .join(" ");
+}
+
+/** When the wait ends; undefined if it is not known. */
+export function vertexUntil({ reason, share, untilInMs, queue }: WhyVertex): string | undefined {
+  const inTime = untilInMs === undefined ? undefined : durationText(untilInMs);
+  switch (reason) {
+    case "store-lost":
+      return `the store answers, then at most ${durationText(HEAL_MS)}`;
+    case "fleet-share": {
+      const { max, rampLeftMs, members } = share ?? {};
+      if (rampLeftMs !== undefined && max !== undefined)
+        return `its share grows to ${perSecondText(max / Math.max(1, members ?? 1))}, in about ${durationText(rampLeftMs)}`;
+      if (queue !== undefined && queue > 0) return "the messages behind it are read";
+      return inTime === undefined ? undefined : `the next token, in ${inTime}`;
+    }
+    case "fleet-joining":
+      return "the fleet has given this member its share, about 2 s after its start";
+    case "concurrency":
+      return inTime === undefined ? "the next answer" : `the next answer, in about ${inTime}`;
+    case "peer-busy":
+      return inTime === undefined
+        ? "the service takes more again"
+        : `the next request, in about ${inTime}`;
+    case "rate":
+      return inTime === undefined ? undefined : `the next token, in ${inTime}`;
+    default:
+      return inTime === undefined ? undefined : `in ${inTime}`;
+  }
+}
+
+/** A command that changes the cause; undefined if none does. */
+export function vertexTry({ reason, pipeline, vertex, share }: WhyVertex): string | undefined {
+  if (reason !== "fleet-share" || share?.max === undefined || share.rampLeftMs !== undefined)
+    return undefined;
+  return `sluice limits set vertex ${pipeline}/${vertex} max=${share.max * 2}`;
+}
+
+/** The setting with its value; of what no setting decides, the reason for that. */
+export function vertexSetting({ reason, setting }: WhyVertex): string {
+  if (setting === undefined) return reason === "retry-after" ? "none: the service decides" : "none";
+  const { path, value, place, setAt } = setting;
+  const shown = value === undefined ? "" : ` = ${valueText(value)}`;
+  const where = setAt === undefined ? place : `set by REST at ${setAt}`;
+  const text = `${path}${shown}${where === undefined ? "" : `   ${where}`}`;
+  return reason === "concurrency" ? `none needed: the limit finds itself; ${text}` : text;
+}
+
+export function failedSentence({ pipeline, error, starts }: WhyFailed): string {
+  const often = starts === 1 ? "" : ` It has failed ${starts} times in a row.`;
+  return `Pipeline ${pipeline} does not run: ${error}.${often}`;
+}
+
+function leadOf({ vertex, role, peer, reason }: WhyVertex): string {
+  const of = peer === undefined ? "" : ` ${peer}`;
+  if (reason === "store-lost") return `${vertex} runs on its safe share`;
+  if (role === "source") return `${vertex} waits to read${of === "" ? "" : ` from${of}`}`;
+  if (reason === "fleet-share" || reason === "fleet-joining" || reason === "fleet-refused")
+    return `${vertex} waits to take messages${role === "sink" && of !== "" ? ` for${of}` : ""}`;
+  return `Requests of ${vertex} wait to be sent to${of === "" ? " its service" : of}`;
+}
+
+function causeOf(why: WhyVertex): string {
+  const { reason, share, detail } = why;
+  if (reason === "store-lost") {
+    const { share: safe, storeAgeMs } = share ?? {};
+    const age = storeAgeMs === undefined ? "" : ` for ${durationText(storeAgeMs)}`;
+    const has = safe === undefined ? "" : ` of ${perSecondText(safe)}, its safe share`;
+    return `The store has not answered${age} and the lease of this member has ended, so it has the rate${has}`;
+  }
+  if (reason === "fleet-joining") return "It has joined its fleet and has no share yet";
+  if (reason !== "fleet-share" || share?.share === undefined) return capital(detail);
+  const { share: own, ceiling, members } = share;
+  const by =
+    members === undefined
+      ? ""
+      : ` by ${countText(members)} ${members === 1 ? "member" : "members"}`;
+  const ramp = share.rampLeftMs === undefined ? ", and the ramp is at its max" : ", still ramping";
+  if (ceiling === undefined) return `Its share is ${perSecondText(own)}${by}`;
+  return ceiling === own && members === undefined
+    ? `Its limit is ${perSecondText(own)}${ramp}`
+    : `Its share is ${perSecondText(own)}: the ceiling of ${perSecondText(ceiling)}${by}${ramp}`;
+}
+
+function backlogOf({ queue }: WhyVertex): string {
+  return queue === undefined || queue === 0 ? "" : `${countText(queue)} messages are behind it`;
+}
+
+function behindOf({ behind, vertex }: WhyVertex): string {
+  if (behind.length === 0) return "";
+  const stand = behind.length === 1 ? "stands" : "stand";
+  return `${behind.join(", ")} ${stand} behind it: the buffer of ${vertex} is full`;
+}
+
+function valueText(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
