@@ -116,11 +116,11 @@ async function takenPorts() {
 }
 
 /** The flow file; ports that are taken become free ones. */
-function flowText(service) {
+function flowText(paymentsUrl) {
   let flow = readFileSync(path(FLOW), "utf8");
   for (const port of [PORTS.gateway, PORTS.admin])
     if (taken.has(port)) flow = flow.replace(`127.0.0.1:${port}`, "127.0.0.1:0");
-  return flow.replace(`http://127.0.0.1:${PORTS.service}`, service);
+  return flow.replace(`http://127.0.0.1:${PORTS.service}`, paymentsUrl);
 }
 
 async function isFree(port) {
