@@ -1,4 +1,4 @@
-// Events of a gateway, as `sluice run --json` writes them, in one line each for `npm start`.
+// Events of a gateway and its pipelines, as `sluice run --json` writes them, in one line each for `npm start`.
 
 /** The line of an event; undefined for what is not worth one. */
 export function lineOfEvent(json) {
@@ -48,9 +48,41 @@ function parts(event) {
         who: shortName(event.target),
         what: event.text.replace(/^.*was changed /, ""),
       };
+    case "pipeline-started":
+      return { glyph: "≈", word: "flowing", who: event.pipeline, what: "the pipeline has started" };
+    case "vertex-throttled":
+      return { glyph: "▥", word: "throttled", who: vertexLabel(event), what: detail(event) };
+    case "vertex-request-limited":
+      return { glyph: "▥", word: "throttled", who: vertexLabel(event), what: limited(event) };
+    case "vertex-flowing":
+      return { glyph: "≈", word: "flowing", who: vertexLabel(event), what: detail(event) };
+    case "vertex-cut":
+      return { glyph: "▼", word: "cut", who: vertexLabel(event), what: detail(event) };
+    case "vertex-paused":
+      return { glyph: "▥", word: "paused", who: vertexLabel(event), what: detail(event) };
+    case "vertex-message-failed":
+      return { glyph: "↻", word: "failed", who: vertexLabel(event), what: detail(event) };
     default:
       return { glyph: "·", word: event.event ?? "", who: "", what: event.text ?? "" };
   }
+}
+
+/** The vertex without its pipeline, of which there is one, and the reason. */
+function vertexLabel({ subject = "", reason = "" }) {
+  return `${subject.split("/").at(-1)} ${reason}`;
+}
+
+/** The text of an event without the name of its vertex, which the line has already. */
+function detail({ subject, text = "" }) {
+  return text
+    .replace(`${subject}: `, "")
+    .replace(`${subject} `, "")
+    .replace(/^waits \([\w-]+\): /, "");
+}
+
+function limited({ limited: count, waiting }) {
+  const requests = count === 1 ? "1 request has" : `${count} requests have`;
+  return `${requests} waited, ${waiting} ${waiting === 1 ? "waits" : "wait"} now`;
 }
 
 function throttled({ becauseOf, turn, heldFrames, producers }) {

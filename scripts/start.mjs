@@ -1,17 +1,20 @@
-// What `npm start` shows: the quickstart's gateway, producers in another process, and a line for each change of
-// a decision. Ctrl-C stops both.
+// What `npm start` shows: the quickstart's gateway and pipeline, a service and producers in other processes, and a
+// line for each change of a decision. Ctrl-C stops all of them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lineOfEvent } from "./start-lines.mjs";
 
 const root = new URL("../", import.meta.url);
 const path = (file) => fileURLToPath(new URL(file, root));
-const FLOW = "examples/quickstart/sluice.yaml";
-const PORTS = [6650, 7070];
+const QUICKSTART = "examples/quickstart";
+const FLOW = `${QUICKSTART}/sluice.yaml`;
+/** Ports that the flow file names: of the gateway, of the administration, of the service. */
+const PORTS = { gateway: 6650, admin: 7070, service: 9000 };
 
 /** How long children have to end before they are killed. */
 const STOP_MS = 10_000;
@@ -19,31 +22,40 @@ const STOP_MS = 10_000;
 /** Children, in the order in which they are stopped. */
 const children = [];
 let isStopping = false;
+let isAdviceShown = false;
 let stopping;
 
 const { version } = JSON.parse(readFileSync(path("package.json"), "utf8"));
 say(`\nSluice ${version}   flow control for message pipelines and services\n`);
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void stop(0));
 
-const { text, taken: moved } = await flowWithFreePorts();
+const taken = await takenPorts();
+const service = start(
+  [path(`${QUICKSTART}/service.mjs`), taken.has(PORTS.service) ? "0" : String(PORTS.service)],
+  ["ignore", "pipe", "inherit"],
+);
+const { url: serviceUrl } = JSON.parse(await firstLine(service, "the service"));
 const gateway = start(
-  ["packages/sluice/bin/sluice.js", "run", "-", "--json"],
+  [path("packages/sluice/bin/sluice.js"), "run", "-", "--json"],
   ["pipe", "pipe", "pipe"],
 );
-gateway.stdin.end(text);
+gateway.stdin.end(flowText(serviceUrl));
 // The first decisions come while the producers still connect: they are shown after the line of the traffic.
 const early = [];
 let show = (line) => early.push(line);
 createInterface(gateway.stderr).on("line", (line) => show(line));
 const ready = JSON.parse(await firstLine(gateway, "the gateway"));
-step("flow", `${FLOW}: 1 gateway, no errors`);
-for (const port of moved)
-  step("port", `${port} is taken; ${portInstead(port, ready)} is used instead`);
+step("flow", `${FLOW}: 1 gateway, 1 pipeline, no errors`);
+const used = { gateway: ready.gateway, admin: ready.admin, service: serviceUrl };
+for (const [name, port] of Object.entries(PORTS))
+  if (taken.has(port))
+    step("port", `${port} is taken; ${new URL(used[name]).port} is used instead`);
 step("gateway", `${ready.gateway}   embedded broker, nothing to install`);
+step("service", `${serviceUrl}     payments, in its own process; gets slow above 240/s`);
 step("admin", `${ready.admin}     limits, why, /metrics, Pulsar's admin paths`);
 
 const producers = start(
-  ["examples/quickstart/producers.mjs", ready.gateway],
+  [path(`${QUICKSTART}/producers.mjs`), ready.gateway],
   ["ignore", "pipe", "inherit"],
 );
 const traffic = JSON.parse(await firstLine(producers, "the producers"));
@@ -52,22 +64,34 @@ step(
   `${traffic.producers} producers, ${traffic.aware} aware, ${traffic.producers - traffic.aware} not; bulk-import is too fast on purpose\n`,
 );
 
-let isTold = false;
+/** The throttles of the five designs, as lines show them, that were not seen yet. */
+const unseen = new Set(["topic-rate", "told ", "fleet-share", "concurrency", "peer-busy"]);
+
+/** Without all five by then, the advice is shown all the same. */
+const ADVICE_MS = 30_000;
+setTimeout(advise, ADVICE_MS).unref();
+
 show = (line) => {
   const shown = lineOfEvent(line);
   if (shown === undefined || isStopping) return;
   say(shown);
-  if (isTold || !shown.includes("throttled")) return;
-  isTold = true;
-  // After the lines of the first second, which has most of the changes.
-  setTimeout(() => say(advice(ready.admin)), 2_500).unref();
+  for (const word of unseen) if (shown.includes(word)) unseen.delete(word);
+  if (unseen.size === 0) advise();
 };
 early.forEach((line) => show(line));
 
+function advise() {
+  if (isAdviceShown || isStopping) return;
+  isAdviceShown = true;
+  say(advice(ready.admin));
+}
+
 function advice(admin) {
+  const found = unseen.size === 0 ? "Five throttles are at work now. " : "";
   const other = admin === "http://127.0.0.1:7070" ? "" : ` --admin ${admin}`;
   const commands = [
     [`npx sluice why${other}`, "what waits, and why?"],
+    [`npx sluice top${other}`, "this, as a live table"],
     [
       `npx sluice limits set topic public/default/orders messages=3300/s${other}`,
       "let everyone through",
@@ -77,7 +101,7 @@ function advice(admin) {
   ];
   const width = Math.max(...commands.map(([command]) => command.length));
   return `
-Try in another terminal:
+${found}Try in another terminal:
 
 ${commands.map(([command, what]) => `  ${command.padEnd(width)}   ${what}`).join("\n")}
 
@@ -85,20 +109,18 @@ Ctrl-C drains and stops. One line for each change of a decision, never for each 
 `;
 }
 
-/** The flow file; ports that are taken become free ones. */
-async function flowWithFreePorts() {
-  let flow = readFileSync(path(FLOW), "utf8");
-  const taken = [];
-  for (const port of PORTS) {
-    if (await isFree(port)) continue;
-    taken.push(port);
-    flow = flow.replace(`127.0.0.1:${port}`, "127.0.0.1:0");
-  }
-  return { text: flow, taken };
+async function takenPorts() {
+  const found = new Set();
+  for (const port of Object.values(PORTS)) if (!(await isFree(port))) found.add(port);
+  return found;
 }
 
-function portInstead(port, { gateway: client, admin }) {
-  return new URL(port === PORTS[0] ? client : admin).port;
+/** The flow file; ports that are taken become free ones. */
+function flowText(paymentsUrl) {
+  let flow = readFileSync(path(FLOW), "utf8");
+  for (const port of [PORTS.gateway, PORTS.admin])
+    if (taken.has(port)) flow = flow.replace(`127.0.0.1:${port}`, "127.0.0.1:0");
+  return flow.replace(`http://127.0.0.1:${PORTS.service}`, paymentsUrl);
 }
 
 async function isFree(port) {
@@ -116,17 +138,18 @@ async function isFree(port) {
 
 function start(args, stdio) {
   // In a process group of its own: Ctrl-C reaches this process alone, which stops the others in order.
-  const child = spawn(process.execPath, args, { cwd: path("."), stdio, detached: true });
+  // The flow file names its module from its own folder.
+  const child = spawn(process.execPath, args, { cwd: path(QUICKSTART), stdio, detached: true });
   children.unshift(child);
   child.on("exit", (code) => {
     if (isStopping) return;
-    console.error(`${args[0]} has ended with ${code}`);
+    console.error(`${basename(args[0])} has ended with ${code}`);
     void stop(1);
   });
   return child;
 }
 
-/** Stops producers, then the gateway, which drains. */
+/** Stops producers, then the gateway, which drains into the service, then the service. */
 function stop(code) {
   stopping ??= stopAll(code);
   return stopping;

@@ -38,8 +38,8 @@ const CONNECTIONS = [
 /** Messages without a receipt: with a full window a producer skips what it cannot send. */
 const WINDOW = 300;
 const TICK_MS = 20;
-const MESSAGE = Buffer.alloc(512, "x");
 
+let order = 0;
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "disconnect"])
   process.once(signal, () => stopping.abort());
@@ -65,6 +65,11 @@ await Promise.race([
 ]);
 process.exit(0);
 
+function nextOrder() {
+  order++;
+  return Buffer.from(JSON.stringify({ order, total: (order % 5_000) / 100 }));
+}
+
 /** Sends at a steady rate until it is stopped. */
 async function publish(producer, perSecond, window) {
   let due = 0;
@@ -76,7 +81,7 @@ async function publish(producer, perSecond, window) {
     for (; due >= 1; due--)
       if (producer.pendingMessages < window)
         // A message that is not stored is not sent again: the traffic is only for show.
-        producer.send({ data: MESSAGE }).catch(() => undefined);
+        producer.send({ data: nextOrder() }).catch(() => undefined);
     await systemTimer.sleep(TICK_MS);
   }
 }
