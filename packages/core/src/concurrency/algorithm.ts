@@ -52,6 +52,13 @@ export interface LimitAlgorithm {
   readonly limit: number;
   /** How long no attempt may start, whatever is free, in ms. 0 unless the peer limits a rate. */
   pauseMs(nowMs: number): number;
+  /**
+   * Milliseconds until the limit may rise because the peer is silent, without an attempt that ends;
+   * undefined if it cannot. At that time `onTime` is to be called. Absent: the limit never does.
+   */
+  stallMs?(nowMs: number): number | undefined;
+  /** Time has passed. To be called before `limit` is read at a new instant. */
+  onTime?(nowMs: number): void;
   /** An attempt of `weight` starts; `inFlight` includes it. */
   onStart(nowMs: number, inFlight: number, weight: number): void;
   /**

@@ -224,6 +224,15 @@ export const OUTAGE_PROBE_MIN_PER_SECOND = 10;
 export const OUTAGE_PROBE_JITTER = 0.2;
 /** Probes in flight at most: those of a second, because a probe may hang until its timeout. */
 export const OUTAGE_PROBES = 12;
+/**
+ * Silence with a full limit that is an outage before any attempt has timed out: this many round trips, or
+ * this many ÷ limit, and at least this many ms. Raised, a short restart is noticed later; lowered, slow
+ * answers interrupt the flow, for a probe a tenth of a second. `e^−10`: how seldom a single attempt of
+ * exponential times is that slow; 200 ms: pauses of our own process.
+ */
+export const STALL_ROUND_TRIPS = 3;
+export const STALL_ATTEMPTS = 10;
+export const STALL_MIN_MS = 200;
 /** Fraction of the old limit that is back with the first attempt served. Raised: may overload again. */
 export const OUTAGE_RESUME = 0.7;
 

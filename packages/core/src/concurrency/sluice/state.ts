@@ -35,9 +35,14 @@ export type DrainPhase = {
 );
 
 /** Nothing is served: single attempts go out at a low rate, whether earlier ones have ended or not. */
-interface OutagePhase {
+export interface OutagePhase {
   readonly name: "outage";
   readonly resumeLimit: number;
+  /**
+   * What silence has interrupted, which goes on if the silence ends before an attempt is lost.
+   * Undefined if losses told of the outage.
+   */
+  readonly interrupted?: Exclude<Phase, OutagePhase>;
 }
 
 type Phase = StartPhase | CruisePhase | DrainPhase | OutagePhase;

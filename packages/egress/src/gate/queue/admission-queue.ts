@@ -335,11 +335,19 @@ export class AdmissionQueue implements WaiterOwner {
       this.#waitingCosts[i] = (this.#waitingCosts[i] ?? 0) + sign * (costs[i] ?? 0);
   }
 
+  /** When a permit may be free that no call gives back: a loose one, or that of a probe. */
+  #permitDueMs(nowMs: number): number | undefined {
+    const stallMs = this.#limiter.stallMs(nowMs);
+    const { firstDueMs } = this.#loose;
+    if (stallMs === undefined) return firstDueMs;
+    return Math.min(firstDueMs ?? Infinity, nowMs + stallMs);
+  }
+
   #armWakeUp(nowMs: number): void {
     const first = this.#limiter.first;
     if (first === undefined || this.#isClosed) return;
     const { leftMs } = this.#hold(first.weight, first.call.costs, NO_COSTS, nowMs, true);
-    const dueMs = leftMs === undefined ? this.#loose.firstDueMs : nowMs + leftMs;
+    const dueMs = leftMs === undefined ? this.#permitDueMs(nowMs) : nowMs + leftMs;
     if (dueMs === undefined) return;
     // An alarm that is set for too early only makes the queue look once more.
     if (this.#wakeUp.place !== undefined && this.#wakeUp.dueMs <= dueMs) return;

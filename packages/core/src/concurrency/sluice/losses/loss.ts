@@ -60,7 +60,11 @@ export function judgeLoss(
   // A limit that was found before no longer holds: it has become smaller, or others have come.
   const isOthers = isSilent && !isProbe && state.sharing.isLimitKnown;
   const known = isOthers ? shared(state, nowMs) : state;
-  const { limit, phase, slowdown } = slowed(known, loss, probesPerSecondOf(loss, random));
+  const { limit, phase, slowdown } = slowed(
+    known,
+    loss,
+    probesPerSecondOf(loss.servedPerSecond, random),
+  );
   const stopped = stoppedAt(state.growth, limit, { nowMs, rttMs });
   const hold = isShared(known, nowMs) ? HOLD_SHARED : HOLD_LOSS;
   const growth = held(stopped, hold, { nowMs, rttMs }, random);
@@ -115,7 +119,7 @@ export function undoCut(state: State, inFlight: number): Ruling {
 }
 
 /** Drawn, so that clients do not probe in step. A slow peer gets no more than half of what it served. */
-function probesPerSecondOf({ servedPerSecond }: Loss, random: Random): number {
+export function probesPerSecondOf(servedPerSecond: number, random: Random): number {
   const most = OUTAGE_PROBE_MIN_PER_SECOND * (1 + OUTAGE_PROBE_JITTER * random.next());
   return Math.min(most, Math.max(1, servedPerSecond / 2));
 }
