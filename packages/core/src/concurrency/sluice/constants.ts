@@ -191,6 +191,12 @@ export const ENDS_MAX = 200;
  * this fraction of the new limit in flight; with fewer it has another cause. Tuned.
  */
 export const OVERTAKEN = 0.75;
+/**
+ * A number in flight is not to blame for losses if the peer served this many times as many at once. Raised,
+ * random losses without an answer cut the slow start to a small limit; lowered, the rate of a burst refutes
+ * a limit that is real. Tuned.
+ */
+export const SUSPECT_REFUTED = 1.25;
 
 // --- Sharing: other clients behind the same concurrency limit -----------------------------------------
 

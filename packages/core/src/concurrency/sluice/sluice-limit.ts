@@ -22,6 +22,7 @@ import {
   endOutage,
   judgeLoss,
   probesPerSecondOf,
+  refuted,
   suspected,
   undoCut,
 } from "./losses/loss.ts";
@@ -293,6 +294,8 @@ export class SluiceLimit implements LimitAlgorithm {
       if (kind === "random") return isProbing ? this.#onProbeEnd(attempt, false) : undefined;
     }
     this.#pace.onLoss();
+    const atOnce = ((this.#accepted?.peak ?? 0) * rttMs * this.#window.meanWeight) / 1000;
+    this.#state = refuted(this.#state, atOnce);
     const served = this.#tried.servedBelow(inFlightAtStart);
     // After an explained cut too: with weights numbers in flight have gaps, so it may be too high.
     const isExplainable = isFirst || cut.isExplained;
