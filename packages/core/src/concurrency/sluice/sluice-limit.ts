@@ -151,7 +151,7 @@ export class SluiceLimit implements LimitAlgorithm {
     this.#pace.onStart(nowMs);
     if (inFlight >= wholeLimitOf(this.#state)) this.#window.isReached = true;
     this.#tried.onStart(nowMs, inFlight);
-    this.#become(onProbeStart(this.#state, inFlight, weight));
+    this.#become(onProbeStart(this.#state, { nowMs, inFlight, weight }));
   }
 
   onBlocked(nowMs: number): void {
@@ -193,12 +193,12 @@ export class SluiceLimit implements LimitAlgorithm {
   }
 
   #rule(attempt: EndedAttempt): Ruling | undefined {
-    const { outcome, inFlightAtStart, endedAtMs } = attempt;
+    const { outcome, endedAtMs } = attempt;
     switch (outcome) {
       case "ok":
         return this.#onServed(attempt) ?? this.#judgeWindow(endedAtMs);
       case "ignored":
-        return isProbe(this.#state, inFlightAtStart) ? onProbeIgnored(this.#state) : undefined;
+        return isProbe(this.#state, attempt) ? onProbeIgnored(this.#state) : undefined;
       case "busy":
       case "failed":
         return this.#onLoss(attempt, outcome);
@@ -227,7 +227,7 @@ export class SluiceLimit implements LimitAlgorithm {
     }
     const typicalMs = Math.min(rttMs, meanMs);
     this.#window.add({ rttMs, typicalMs, weight }, endedAtMs, inFlight < this.limit);
-    if (isProbe(this.#state, inFlightAtStart)) return this.#onProbeEnd(attempt, true);
+    if (isProbe(this.#state, attempt)) return this.#onProbeEnd(attempt, true);
     if (this.#state.phase.name === "start" && this.#window.isReached)
       this.#become(growStart(this.#state, weight, this.#maxLimit));
     return undefined;
@@ -261,7 +261,7 @@ export class SluiceLimit implements LimitAlgorithm {
     const { cut } = this.#state;
     const isSinceCut = startedAtMs > cut.atMs;
     const isFirstTry = this.#tried.isFirst(startedAtMs, inFlightAtStart);
-    const isProbing = isProbe(this.#state, inFlightAtStart);
+    const isProbing = isProbe(this.#state, attempt);
     if (isSinceCut && isProbing && isYieldProbe(this.#state))
       return this.#onProbeEnd(attempt, false);
     this.#losses.onLoss(attempt, isSinceCut);

@@ -60,6 +60,8 @@ export interface Probe {
   /** Whether it takes back what was yielded to other clients. */
   readonly isYield: boolean;
   readonly sinceMs: number;
+  /** When the last of its attempts started: later ones with as many in flight replace served ones. */
+  readonly lastStartMs: number;
 }
 
 /** The last time that the limit or the pace was lowered. */

@@ -233,7 +233,7 @@ describe("cruise", () => {
   test("a probe that has not ended is replaced after thirty round trips", () => {
     const causes = [NOW_MS - 3000, NOW_MS - 3001].map(
       (sinceMs) =>
-        cruise({}, stateOf(100), { step: 1, left: 0, out: 1, lost: 0, isYield: false, sinceMs })
+        cruise({}, stateOf(100), { step: 1, left: 0, out: 1, lost: 0, isYield: false, sinceMs, lastStartMs: sinceMs })
           ?.cause,
     );
     expect(causes).toEqual(["steady", "probe"]);
@@ -407,7 +407,7 @@ describe("a limit that others may use too", () => {
   });
 
   test("is shared if what was yielded is not free afterwards", () => {
-    const probe: Probe = { step: 13, left: 0, out: 0, lost: 0, isYield: true, sinceMs: 0 };
+    const probe: Probe = { step: 13, left: 0, out: 0, lost: 0, isYield: true, sinceMs: 0, lastStartMs: 0 };
     expect(isTaken(probe)).toBe(false);
     expect(isTaken({ ...probe, lost: 1 })).toBe(true);
     expect(isTaken({ ...probe, lost: 1, isYield: false })).toBe(false);
