@@ -206,7 +206,7 @@ export const SILENT_ROUND_TRIPS = 2;
 export const YIELD_EVERY_MS = 8000;
 /** Fraction of the limit that is left in a yield, and the least time that it lasts, in ms. */
 export const YIELD_LEFT = 0.75;
-export const YIELD_MIN_MS = 150;
+export const YIELD_MIN_MS = 400;
 /** Losses after a yield, as a fraction and a number, that tell that others took the room. */
 export const YIELD_LOST = 0;
 export const YIELD_LOST_MIN = 1;
@@ -215,8 +215,8 @@ export const SHARED_MOVES = 2;
 /** How long a limit counts as shared after the last sign of other clients, in ms. */
 export const SHARED_MS = 60_000;
 /** Fraction of a shared limit that a refusal leaves, and round trips between two steps up. Tuned. */
-export const SHARED_DECREASE = 0.75;
-export const HOLD_SHARED = 5;
+export const SHARED_DECREASE = 0.7;
+export const HOLD_SHARED = 4;
 
 // --- Outage: nothing is served ----------------------------------------------------------------------
 

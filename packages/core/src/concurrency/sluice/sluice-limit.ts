@@ -130,7 +130,9 @@ export class SluiceLimit implements LimitAlgorithm {
   onTime(nowMs: number): void {
     if (nowMs < this.#stallAtMs) return;
     this.#apply(stall(this.#state, this.#inFlight, nowMs, this.#maxLimit), nowMs);
-    this.#pace.probe(nowMs, probesPerSecondOf(this.#accepted?.peak ?? Infinity, this.#random));
+    const servedPerSecond = this.#accepted?.peak ?? Infinity;
+    const rttMs = this.#rtt.mean ?? Infinity;
+    this.#pace.probe(nowMs, probesPerSecondOf(servedPerSecond, rttMs, this.#random));
   }
 
   /** When silence becomes an outage; Infinity if more may start anyway, or no round trip is known. */
@@ -282,7 +284,8 @@ export class SluiceLimit implements LimitAlgorithm {
     const isDown = this.#servedAtMs < startedAtMs && isSilent;
     // The loss of a single attempt beyond the limit is never random, while random losses are few.
     const isEdge = isProbing && isSingleProbe(this.#state, attempt.weight);
-    const isRefused = isEdge && isFirst && !isDown && !this.#losses.areMany;
+    const isOthers = isSilent && isShared(this.#state, nowMs);
+    const isRefused = (isEdge || isOthers) && isFirst && !isDown && !this.#losses.areMany;
     if (isRefused && isSilent) {
       this.#state = refusedAt(this.#state, inFlightAtStart);
       if (isYieldDue(this.#state, nowMs)) return yieldPart(this.#state, nowMs, this.#random);

@@ -64,7 +64,7 @@ export function judgeLoss(
   const { limit, phase, slowdown } = slowed(
     known,
     loss,
-    probesPerSecondOf(loss.servedPerSecond, random),
+    probesPerSecondOf(loss.servedPerSecond, rttMs, random),
   );
   const stopped = stoppedAt(state.growth, limit, { nowMs, rttMs });
   const hold = isShared(known, nowMs) ? HOLD_SHARED : HOLD_LOSS;
@@ -120,9 +120,9 @@ export function undoCut(state: State, inFlight: number): Ruling {
 }
 
 /** Drawn, so that clients do not probe in step. A slow peer gets no more than half of what it served. */
-export function probesPerSecondOf(servedPerSecond: number, random: Random): number {
+export function probesPerSecondOf(servedPerSecond: number, rttMs: number, random: Random): number {
   const most = OUTAGE_PROBE_MIN_PER_SECOND * (1 + OUTAGE_PROBE_JITTER * random.next());
-  return Math.min(most, Math.max(1, servedPerSecond / 2));
+  return Math.min(most, Math.max(1, servedPerSecond / 2, 500 / rttMs));
 }
 
 /** The first attempt served ends an outage. A peer that was down from the beginning starts now. */
