@@ -57,8 +57,11 @@ export interface LimitAlgorithm {
    * undefined if it cannot. At that time `onTime` is to be called. Absent: the limit never does.
    */
   stallMs?(nowMs: number): number | undefined;
-  /** Time has passed. To be called before `limit` is read at a new instant. */
-  onTime?(nowMs: number): void;
+  /**
+   * Time has passed. To be called before `limit` is read at a new instant. Returns the decision if silence
+   * has led to one.
+   */
+  onTime?(nowMs: number): LimitDecision | undefined;
   /** An attempt of `weight` starts; `inFlight` includes it. */
   onStart(nowMs: number, inFlight: number, weight: number): void;
   /**

@@ -192,7 +192,7 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
 
   #begin(nowMs: number | undefined): void {
     this.#nowMs = nowMs ?? this.#clock.now();
-    this.#algorithm.onTime?.(this.#nowMs);
+    this.#report(this.#algorithm.onTime?.(this.#nowMs));
     // Set anew, for the limit may have been changed from outside, as by `FixedLimit.setLimit`.
     this.#semaphore.limit = this.#algorithm.limit;
   }

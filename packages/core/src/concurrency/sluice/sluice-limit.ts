@@ -127,12 +127,15 @@ export class SluiceLimit implements LimitAlgorithm {
     return atMs === Infinity ? undefined : Math.max(0, atMs - nowMs);
   }
 
-  onTime(nowMs: number): void {
-    if (nowMs < this.#stallAtMs) return;
-    this.#apply(stall(this.#state, this.#inFlight, nowMs, this.#maxLimit), nowMs);
+  onTime(nowMs: number): LimitDecision | undefined {
+    if (nowMs < this.#stallAtMs) return undefined;
+    const limitBefore = this.#limit;
+    const { mean: rttMs = 0 } = this.#rtt;
     const servedPerSecond = this.#accepted?.peak ?? Infinity;
-    const rttMs = this.#rtt.mean ?? Infinity;
+    this.#apply(stall(this.#state, this.#inFlight, nowMs, this.#maxLimit), nowMs);
     this.#pace.probe(nowMs, probesPerSecondOf(servedPerSecond, rttMs, this.#random));
+    const { perSecond: startsPerSecond } = this.#pace;
+    return { limit: this.#limit, limitBefore, cause: "probe", rttMs, startsPerSecond };
   }
 
   /** When silence becomes an outage; Infinity if more may start anyway, or no round trip is known. */
@@ -252,7 +255,7 @@ export class SluiceLimit implements LimitAlgorithm {
     const { interrupted } = phase;
     if (!isSinceCut && interrupted === undefined) return undefined;
     this.#pace.resume(endedAtMs);
-    if (interrupted !== undefined) return endStall(this.#state, phase, interrupted, startedAtMs);
+    if (interrupted !== undefined) return endStall(this.#state, phase, startedAtMs);
     // The losses of a peer that was down from the beginning say nothing about a pace.
     if (this.#state.baseline === undefined) this.#pace.forgetLosses();
     return endOutage(this.#state, phase.resumeLimit, startedAtMs);
@@ -284,9 +287,10 @@ export class SluiceLimit implements LimitAlgorithm {
     const isDown = this.#servedAtMs < startedAtMs && isSilent;
     // The loss of a single attempt beyond the limit is never random, while random losses are few.
     const isEdge = isProbing && isSingleProbe(this.#state, attempt.weight);
+    // Nor is a silent loss while other clients are there: each gives way, so that they become equal.
     const isOthers = isSilent && isShared(this.#state, nowMs);
     const isRefused = (isEdge || isOthers) && isFirst && !isDown && !this.#losses.areMany;
-    if (isRefused && isSilent) {
+    if (isRefused && isEdge && isSilent) {
       this.#state = refusedAt(this.#state, inFlightAtStart);
       if (isYieldDue(this.#state, nowMs)) return yieldPart(this.#state, nowMs, this.#random);
     }

@@ -119,7 +119,10 @@ export function undoCut(state: State, inFlight: number): Ruling {
   return { state: resumed, cause: "room", window: "settle" };
 }
 
-/** Drawn, so that clients do not probe in step. A slow peer gets no more than half of what it served. */
+/**
+ * Drawn, so that clients do not probe in step. A slow peer gets at most half of what it served, or of what
+ * one attempt at a time would be: a client that others have starved was served next to nothing.
+ */
 export function probesPerSecondOf(servedPerSecond: number, rttMs: number, random: Random): number {
   const most = OUTAGE_PROBE_MIN_PER_SECOND * (1 + OUTAGE_PROBE_JITTER * random.next());
   return Math.min(most, Math.max(1, servedPerSecond / 2, 500 / rttMs));

@@ -18,8 +18,8 @@ export function stallAfterMs(rttMs: number, attempts: number): number {
 }
 
 /**
- * The limit is full and the peer silent. Probes start beyond what is in flight, which may hang until
- * its timeout: at most 12, and at most double what a small limit has.
+ * The limit is full and the peer silent. Probes start beyond what is in flight, which may hang until its
+ * timeout: at most 12, at most as many as the limit, and never beyond `maxLimit`.
  */
 export function stall(state: State, inFlight: number, nowMs: number, maxLimit: number): Ruling {
   const { limit } = state;
@@ -28,22 +28,21 @@ export function stall(state: State, inFlight: number, nowMs: number, maxLimit: n
   const phase = { name: "outage", resumeLimit: limit, interrupted } as const;
   const probes = Math.min(OUTAGE_PROBES, Math.floor(limit));
   const most = Math.max(Math.floor(limit), Math.min(maxLimit, inFlight + probes));
-  return cutTo(state, { limit: most, phase }, { nowMs, cause: "failed" }, Math.floor(limit));
+  return cutTo(state, { limit: most, phase }, { nowMs, cause: "probe" }, Math.floor(limit));
 }
 
-/** The silence has ended and nothing was lost: all is as it was. `sinceMs`: losses from before do not count. */
-export function endStall(
-  state: State,
-  { resumeLimit }: OutagePhase,
-  interrupted: State["phase"],
-  sinceMs: number,
-): Ruling {
-  const cut = { ...state.cut, atMs: Math.max(state.cut.atMs, sinceMs) };
+/**
+ * An attempt is served before any was lost: all is as it was before the silence. Losses of attempts that
+ * started before the served one, at `startedAtMs`, tell of the silence and not of load.
+ */
+export function endStall(state: State, phase: OutagePhase, startedAtMs: number): Ruling {
+  const { resumeLimit, interrupted = phase } = phase;
+  const cut = { ...state.cut, atMs: Math.max(state.cut.atMs, startedAtMs) };
   const resumed: State = { ...state, limit: resumeLimit, phase: interrupted, cut };
   return { state: resumed, cause: "room", window: "settle" };
 }
 
-/** An attempt is lost in an outage: what hung has ended, and takes its part of the limit along. */
+/** An attempt is lost in an outage. What hung since the silence began takes its part of the limit along. */
 export function lostInOutage(state: State, phase: OutagePhase, weight: number): State {
   const { interrupted } = phase;
   const limit = Math.max(Math.min(OUTAGE_PROBES, state.limit), state.limit - weight);
