@@ -44,7 +44,7 @@ export interface LimitDecision {
  * Finds how much a peer can take: attempts in, a limit out. An algorithm never waits and never starts
  * anything. Every instant is passed in, from one clock.
  *
- * `limit` and `pauseMs` are questions: asked or not, later decisions stay the same. Each attempt is
+ * `limit`, `pauseMs` and `stallMs` are questions: asked or not, later decisions stay the same. Each attempt is
  * reported to `onStart` once and to `onEnd` once.
  */
 export interface LimitAlgorithm {

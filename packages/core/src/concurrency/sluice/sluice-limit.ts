@@ -60,7 +60,8 @@ export interface SluiceLimitOptions extends LimitBounds {
  * - **Losses** (`busy` or `failed`). A few are random and change nothing, unless a probe is lost. More
  *   at a number in flight never tried before put the limit one below that number. Others mean that
  *   the peer limits a rate or is shared: starts are paced a little below what was accepted. When
- *   nothing is served, only probes go out, 83 to 100 ms apart. See `losses/` and `phases/sharing.ts`.
+ *   nothing is served, only probes go out, 83 to 100 ms apart; with a full limit three silent round trips
+ *   are enough for that. See `losses/` and `phases/sharing.ts`.
  * - **Waiting**. By Little's law `queued ≈ inFlight × (1 − baselineRtt ÷ rtt)`. A queue that chance
  *   does not explain lowers the limit. The baseline is measured now and then with the limit lowered
  *   for a moment. See `waiting/` and `phases/`.
