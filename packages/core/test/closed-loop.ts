@@ -72,16 +72,20 @@ export class ClosedLoop {
     this.runUntil(() => false, ms);
   }
 
-  /** Starts what may start. Returns how long the pace blocks the next attempt, if the pace does. */
+  /**
+   * Starts what may start. Returns how long the pace blocks the next attempt, or how long silence has to
+   * last for it; undefined if an attempt has to end.
+   */
   #start(): number | undefined {
     const algorithm = this.#algorithm;
+    algorithm.onTime?.(this.nowMs);
     while (this.inFlight < this.demand) {
       const { limit } = algorithm;
       this.#nextWeight ??= this.weigh();
       const weight = this.#nextWeight;
       if (this.inFlight > 0 && this.inFlight + weight > limit) {
         if (this.inFlight < limit) algorithm.onBlocked?.(this.nowMs);
-        return undefined;
+        return algorithm.stallMs?.(this.nowMs);
       }
       const pauseMs = algorithm.pauseMs(this.nowMs);
       if (pauseMs > 0) {

@@ -44,7 +44,7 @@ export interface LimitDecision {
  * Finds how much a peer can take: attempts in, a limit out. An algorithm never waits and never starts
  * anything. Every instant is passed in, from one clock.
  *
- * `limit` and `pauseMs` are questions: asked or not, later decisions stay the same. Each attempt is
+ * `limit`, `pauseMs` and `stallMs` are questions: asked or not, later decisions stay the same. Each attempt is
  * reported to `onStart` once and to `onEnd` once.
  */
 export interface LimitAlgorithm {
@@ -52,6 +52,16 @@ export interface LimitAlgorithm {
   readonly limit: number;
   /** How long no attempt may start, whatever is free, in ms. 0 unless the peer limits a rate. */
   pauseMs(nowMs: number): number;
+  /**
+   * Milliseconds until the limit may rise because the peer is silent, without an attempt that ends;
+   * undefined if it cannot. At that time `onTime` is to be called. Absent: the limit never does.
+   */
+  stallMs?(nowMs: number): number | undefined;
+  /**
+   * Time has passed. To be called before `limit` is read at a new instant. Returns the decision if silence
+   * has led to one.
+   */
+  onTime?(nowMs: number): LimitDecision | undefined;
   /** An attempt of `weight` starts; `inFlight` includes it. */
   onStart(nowMs: number, inFlight: number, weight: number): void;
   /**

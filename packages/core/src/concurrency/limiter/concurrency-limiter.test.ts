@@ -16,6 +16,8 @@ class Told implements LimitAlgorithm {
   limit = 1;
   next: number | undefined;
   paceMs = 0;
+  /** When silence raises the limit by one. */
+  probeAtMs: number | undefined;
   readonly samples: EndedAttempt[] = [];
   readonly starts: [number, number][] = [];
 
@@ -25,6 +27,17 @@ class Told implements LimitAlgorithm {
 
   pauseMs(): number {
     return this.paceMs;
+  }
+
+  stallMs(nowMs: number): number | undefined {
+    return this.probeAtMs === undefined ? undefined : Math.max(0, this.probeAtMs - nowMs);
+  }
+
+  onTime(nowMs: number): LimitDecision | undefined {
+    if (this.probeAtMs === undefined || nowMs < this.probeAtMs) return undefined;
+    this.probeAtMs = undefined;
+    const limitBefore = this.limit++;
+    return { limit: this.limit, limitBefore, cause: "probe", rttMs: 1, startsPerSecond: undefined };
   }
 
   onStart(nowMs: number, inFlight: number): void {
@@ -89,6 +102,22 @@ test("a raised limit admits waiters in the step in which it was raised", () => {
   permit?.end("ok");
   expect(given).toHaveLength(3);
   expect(decisions).toMatchObject([{ limit: 3, limitBefore: 1 }]);
+});
+
+test("a limit that silence raises admits a waiter at the time that was told, and is reported", () => {
+  const { clock, algorithm, limiter, given, wait, decisions } = setUp(1);
+  limiter.tryAcquire();
+  wait();
+  expect(limiter.stallMs()).toBeUndefined();
+  algorithm.probeAtMs = 300;
+  clock.advance(100);
+  expect(limiter.stallMs()).toBe(200);
+  limiter.handOver();
+  expect(given).toHaveLength(0);
+  clock.advance(200);
+  limiter.handOver();
+  expect(given).toHaveLength(1);
+  expect(decisions).toMatchObject([{ limit: 2, limitBefore: 1, cause: "probe" }]);
 });
 
 describe("an attempt that is measured before its end", () => {

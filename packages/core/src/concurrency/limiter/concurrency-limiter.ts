@@ -148,6 +148,14 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
     return isFree && !this.#hasCondition ? 0 : undefined;
   }
 
+  /**
+   * Milliseconds after which `handOver` gives a permit although none has come back: a peer that is
+   * silent gets a probe. `undefined` while permits are free, or if the algorithm has no such rule.
+   */
+  stallMs(nowMs: number = this.#clock.now()): number | undefined {
+    return this.#algorithm.stallMs?.(nowMs);
+  }
+
   /** A permit at once, or undefined if there is no room or a waiter goes first. */
   tryAcquire(weight: number = 1, priority: number = 0, nowMs?: number): Permit | undefined {
     this.#begin(nowMs);
@@ -184,6 +192,7 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
 
   #begin(nowMs: number | undefined): void {
     this.#nowMs = nowMs ?? this.#clock.now();
+    this.#report(this.#algorithm.onTime?.(this.#nowMs));
     // Set anew, for the limit may have been changed from outside, as by `FixedLimit.setLimit`.
     this.#semaphore.limit = this.#algorithm.limit;
   }

@@ -334,6 +334,46 @@ describe("when everything fails", () => {
   );
 });
 
+describe("a peer that falls silent", () => {
+  /** A limit of about 50; nothing is answered from then on. */
+  function setUpSilent(timeoutMs: number) {
+    const { limit, loop, serve } = setUpSluice({ seed: 2, maxLimit: 200 });
+    const known = (_nowMs: number, inFlight: number): Answer => ({
+      ...serve(),
+      outcome: inFlight <= 50 ? "ok" : "busy",
+    });
+    loop.peer = known;
+    loop.run(10_000);
+    loop.peer = () => ({ afterMs: timeoutMs, outcome: "failed" });
+    return { limit, loop, known };
+  }
+
+  test.each([1000, 60_000])(
+    "for longer than three round trips gets a probe every 100 ms, with a timeout of %d ms",
+    (timeoutMs) => {
+      const { loop } = setUpSilent(timeoutMs);
+      const silentAtMs = loop.nowMs;
+      loop.run(1400);
+      const atMs = loop.starts.map((start) => start.atMs).filter((at) => at > silentAtMs + 200);
+      const gapsMs = atMs.map((at, index) => at - (atMs[index - 1] ?? silentAtMs + 300));
+      expect(Math.max(...gapsMs.slice(1))).toBeLessThanOrEqual(101);
+      expect(gapsMs[0]).toBeLessThanOrEqual(250);
+      expect(atMs.length).toBeLessThanOrEqual(15);
+    },
+  );
+
+  test("and answers after all has its old limit, without a loss", () => {
+    const { limit, loop, known } = setUpSilent(6 * RTT_MS);
+    const before = limit.limit;
+    loop.peer = () => ({ afterMs: 6 * RTT_MS, outcome: "ok" });
+    expect(loop.runUntil(() => limit.limit > before + 5, 6 * RTT_MS)).toBe(true);
+    loop.peer = known;
+    const isOver = (): boolean => limit.pauseMs(loop.nowMs) === 0 && limit.limit <= before;
+    expect(loop.runUntil(isOver, 6 * RTT_MS)).toBe(true);
+    expect(loop.decisions.at(-1)).toMatchObject({ cause: "room", limit: before });
+  });
+});
+
 describe("a probe", () => {
   test("is one attempt beyond the limit, which moves only once it was served", () => {
     const probeMs = 10 * RTT_MS;

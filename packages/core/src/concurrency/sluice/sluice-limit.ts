@@ -5,12 +5,28 @@ import { systemRandom } from "../../system.ts";
 import type { EndedAttempt, LimitAlgorithm, LimitBounds, LimitDecision } from "../algorithm.ts";
 import { Ewma } from "../ewma.ts";
 import { baselineOf } from "./waiting/baseline.ts";
-import { LIMIT_MAX, RTT_ALPHA, SILENT_ROUND_TRIPS, START_GAIN } from "./constants.ts";
+import {
+  LIMIT_MAX,
+  RTT_ALPHA,
+  SILENT_ROUND_TRIPS,
+  STALL_ATTEMPTS,
+  START_GAIN,
+} from "./constants.ts";
 import { judgeCruise } from "./phases/cruise.ts";
 import { judgeDrain } from "./phases/drain.ts";
 import { evidenceOf, isReady } from "./waiting/evidence.ts";
 import { FREE_GROWTH } from "./phases/growth.ts";
-import { cleared, correctCut, endOutage, judgeLoss, suspected, undoCut } from "./losses/loss.ts";
+import {
+  cleared,
+  correctCut,
+  endOutage,
+  judgeLoss,
+  probesPerSecondOf,
+  refuted,
+  suspected,
+  undoCut,
+} from "./losses/loss.ts";
+import { endStall, lostInOutage, stall, stallAfterMs } from "./losses/stall.ts";
 import {
   isProbe,
   isSingleProbe,
@@ -26,7 +42,7 @@ import { StartPace } from "./losses/start-pace.ts";
 import { ALONE, isShared, isYieldDue, limitKnown, refusedAt, yieldPart } from "./phases/sharing.ts";
 import { growStart, judgeStart } from "./phases/start.ts";
 import { limitOf, wholeLimitOf } from "./state.ts";
-import type { Ruling, State } from "./state.ts";
+import type { OutagePhase, Ruling, State } from "./state.ts";
 import { Tried } from "./losses/tried.ts";
 
 export interface SluiceLimitOptions extends LimitBounds {
@@ -44,7 +60,8 @@ export interface SluiceLimitOptions extends LimitBounds {
  * - **Losses** (`busy` or `failed`). A few are random and change nothing, unless a probe is lost. More
  *   at a number in flight never tried before put the limit one below that number. Others mean that
  *   the peer limits a rate or is shared: starts are paced a little below what was accepted. When
- *   nothing is served, only probes go out, 83 to 100 ms apart. See `losses/` and `phases/sharing.ts`.
+ *   nothing is served, only probes go out, 83 to 100 ms apart; with a full limit three silent round trips
+ *   are enough for that. See `losses/` and `phases/sharing.ts`.
  * - **Waiting**. By Little's law `queued ≈ inFlight × (1 − baselineRtt ÷ rtt)`. A queue that chance
  *   does not explain lowers the limit. The baseline is measured now and then with the limit lowered
  *   for a moment. See `waiting/` and `phases/`.
@@ -73,6 +90,11 @@ export class SluiceLimit implements LimitAlgorithm {
   readonly #pace = new StartPace();
   #accepted: RecentRate | undefined;
   #servedAtMs: number = Number.NEGATIVE_INFINITY;
+  #inFlight = 0;
+  /** No more may start until an attempt ends. False if the limit was lowered below what is in flight. */
+  #isFull = false;
+  /** The last answer, or the first start since nothing was in flight. */
+  #silentSinceMs = 0;
 
   constructor(options: Partial<SluiceLimitOptions> = {}) {
     const { initialLimit = 1, maxLimit = 200, random = systemRandom } = options;
@@ -101,20 +123,58 @@ export class SluiceLimit implements LimitAlgorithm {
     return this.#pace.pauseMs(nowMs);
   }
 
+  stallMs(nowMs: number): number | undefined {
+    const atMs = this.#stallAtMs;
+    return atMs === Infinity ? undefined : Math.max(0, atMs - nowMs);
+  }
+
+  onTime(nowMs: number): LimitDecision | undefined {
+    if (nowMs < this.#stallAtMs) return undefined;
+    const limitBefore = this.#limit;
+    const { mean: rttMs = 0 } = this.#rtt;
+    const servedPerSecond = this.#accepted?.peak ?? Infinity;
+    this.#apply(stall(this.#state, this.#inFlight, nowMs, this.#maxLimit), nowMs);
+    this.#pace.probe(nowMs, probesPerSecondOf(servedPerSecond, rttMs, this.#random));
+    const { perSecond: startsPerSecond } = this.#pace;
+    return { limit: this.#limit, limitBefore, cause: "probe", rttMs, startsPerSecond };
+  }
+
+  /** When silence becomes an outage; Infinity if more may start anyway, or no round trip is known. */
+  get #stallAtMs(): number {
+    const { mean } = this.#rtt;
+    const { phase, baseline } = this.#state;
+    if (!this.#isFull || mean === undefined || phase.name === "outage") return Infinity;
+    const isKnown = baseline !== undefined && baseline.rttsMs.length >= STALL_ATTEMPTS;
+    if (!isKnown || this.#limit >= this.#maxLimit) return Infinity;
+    const attempts = Math.max(1, this.#inFlight / this.#window.meanWeight);
+    return this.#silentSinceMs + stallAfterMs(mean, attempts);
+  }
+
   onStart(nowMs: number, inFlight: number, weight: number): void {
+    if (inFlight === weight) this.#silentSinceMs = nowMs;
+    this.#inFlight = inFlight;
+    this.#isFull = inFlight === this.#limit;
     this.#pace.onStart(nowMs);
     if (inFlight >= wholeLimitOf(this.#state)) this.#window.isReached = true;
     this.#tried.onStart(nowMs, inFlight);
-    this.#become(onProbeStart(this.#state, inFlight, weight));
+    this.#become(onProbeStart(this.#state, { nowMs, inFlight, weight }));
   }
 
   onBlocked(nowMs: number): void {
     if (this.#pace.pauseMs(nowMs) > 0) this.#pace.onBlocked(nowMs);
-    else this.#window.isReached = true;
+    else {
+      this.#window.isReached = true;
+      this.#isFull = true;
+    }
   }
 
   onEnd(attempt: EndedAttempt): LimitDecision | undefined {
     const limitBefore = this.limit;
+    this.#inFlight = attempt.inFlight;
+    this.#isFull = false;
+    const isAnswer = attempt.outcome === "ok" || attempt.outcome === "busy";
+    // With more in flight than may be, the silence is ours: nothing starts that could be answered.
+    if (isAnswer || attempt.inFlight >= limitBefore) this.#silentSinceMs = attempt.endedAtMs;
     const ruling = this.#rule(attempt);
     if (ruling === undefined) return undefined;
     this.#apply(ruling, attempt.endedAtMs);
@@ -139,12 +199,12 @@ export class SluiceLimit implements LimitAlgorithm {
   }
 
   #rule(attempt: EndedAttempt): Ruling | undefined {
-    const { outcome, inFlightAtStart, endedAtMs } = attempt;
+    const { outcome, endedAtMs } = attempt;
     switch (outcome) {
       case "ok":
         return this.#onServed(attempt) ?? this.#judgeWindow(endedAtMs);
       case "ignored":
-        return isProbe(this.#state, inFlightAtStart) ? onProbeIgnored(this.#state) : undefined;
+        return isProbe(this.#state, attempt) ? onProbeIgnored(this.#state) : undefined;
       case "busy":
       case "failed":
         return this.#onLoss(attempt, outcome);
@@ -166,14 +226,14 @@ export class SluiceLimit implements LimitAlgorithm {
     const ofUse = this.#losses.takeOfUse();
     if (ofUse?.isHalved === true) this.#pace.resume(endedAtMs);
     if (ofUse !== undefined && this.#state.cut.isExplained) this.#state = limitKnown(this.#state);
-    if (isSinceCut) {
-      this.#pace.onServed(endedAtMs, meanMs);
-      if (this.#state.phase.name === "outage")
-        return this.#endOutage(this.#state.phase.resumeLimit, attempt);
+    if (isSinceCut) this.#pace.onServed(endedAtMs, meanMs);
+    if (this.#state.phase.name === "outage") {
+      const ruling = this.#endOutage(this.#state.phase, attempt, isSinceCut);
+      if (ruling !== undefined) return ruling;
     }
     const typicalMs = Math.min(rttMs, meanMs);
     this.#window.add({ rttMs, typicalMs, weight }, endedAtMs, inFlight < this.limit);
-    if (isProbe(this.#state, inFlightAtStart)) return this.#onProbeEnd(attempt, true);
+    if (isProbe(this.#state, attempt)) return this.#onProbeEnd(attempt, true);
     if (this.#state.phase.name === "start" && this.#window.isReached)
       this.#become(growStart(this.#state, weight, this.#maxLimit));
     return undefined;
@@ -188,11 +248,18 @@ export class SluiceLimit implements LimitAlgorithm {
     return undefined;
   }
 
-  #endOutage(resumeLimit: number, { startedAtMs, endedAtMs }: EndedAttempt): Ruling {
+  #endOutage(
+    phase: OutagePhase,
+    { startedAtMs, endedAtMs }: EndedAttempt,
+    isSinceCut: boolean,
+  ): Ruling | undefined {
+    const { interrupted } = phase;
+    if (!isSinceCut && interrupted === undefined) return undefined;
     this.#pace.resume(endedAtMs);
+    if (interrupted !== undefined) return endStall(this.#state, phase, startedAtMs);
     // The losses of a peer that was down from the beginning say nothing about a pace.
     if (this.#state.baseline === undefined) this.#pace.forgetLosses();
-    return endOutage(this.#state, resumeLimit, startedAtMs);
+    return endOutage(this.#state, phase.resumeLimit, startedAtMs);
   }
 
   #onLoss(attempt: EndedAttempt, cause: "busy" | "failed"): Ruling | undefined {
@@ -200,15 +267,18 @@ export class SluiceLimit implements LimitAlgorithm {
     const { cut } = this.#state;
     const isSinceCut = startedAtMs > cut.atMs;
     const isFirstTry = this.#tried.isFirst(startedAtMs, inFlightAtStart);
-    const isProbing = isProbe(this.#state, inFlightAtStart);
+    const isProbing = isProbe(this.#state, attempt);
     if (isSinceCut && isProbing && isYieldProbe(this.#state))
       return this.#onProbeEnd(attempt, false);
     this.#losses.onLoss(attempt, isSinceCut);
+    if (this.#state.phase.name === "outage") {
+      this.#become(lostInOutage(this.#state, this.#state.phase, attempt.weight));
+      return undefined;
+    }
     if (!isSinceCut) {
       this.#pace.onLoss();
       return correctCut(this.#state, attempt, cause, isFirstTry);
     }
-    if (this.#state.phase.name === "outage") return undefined;
     const isFirst = cut.inARow === 0;
     // A number in flight is to blame only before the first cut.
     if (isFirst && (isProbing || isFirstTry)) this.#state = suspected(this.#state, attempt);
@@ -218,8 +288,10 @@ export class SluiceLimit implements LimitAlgorithm {
     const isDown = this.#servedAtMs < startedAtMs && isSilent;
     // The loss of a single attempt beyond the limit is never random, while random losses are few.
     const isEdge = isProbing && isSingleProbe(this.#state, attempt.weight);
-    const isRefused = isEdge && isFirst && !isDown && !this.#losses.areMany;
-    if (isRefused && isSilent) {
+    // Nor is a silent loss while other clients are there: each gives way, so that they become equal.
+    const isOthers = isSilent && isShared(this.#state, nowMs);
+    const isRefused = (isEdge || isOthers) && isFirst && !isDown && !this.#losses.areMany;
+    if (isRefused && isEdge && isSilent) {
       this.#state = refusedAt(this.#state, inFlightAtStart);
       if (isYieldDue(this.#state, nowMs)) return yieldPart(this.#state, nowMs, this.#random);
     }
@@ -230,6 +302,8 @@ export class SluiceLimit implements LimitAlgorithm {
       if (kind === "random") return isProbing ? this.#onProbeEnd(attempt, false) : undefined;
     }
     this.#pace.onLoss();
+    const atOnce = ((this.#accepted?.peak ?? 0) * rttMs * this.#window.meanWeight) / 1000;
+    this.#state = refuted(this.#state, atOnce);
     const served = this.#tried.servedBelow(inFlightAtStart);
     // After an explained cut too: with weights numbers in flight have gaps, so it may be too high.
     const isExplainable = isFirst || cut.isExplained;

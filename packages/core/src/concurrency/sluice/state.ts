@@ -35,9 +35,14 @@ export type DrainPhase = {
 );
 
 /** Nothing is served: single attempts go out at a low rate, whether earlier ones have ended or not. */
-interface OutagePhase {
+export interface OutagePhase {
   readonly name: "outage";
   readonly resumeLimit: number;
+  /**
+   * What silence has interrupted, which goes on if the silence ends before an attempt is lost.
+   * Undefined if losses told of the outage.
+   */
+  readonly interrupted?: Exclude<Phase, OutagePhase>;
 }
 
 type Phase = StartPhase | CruisePhase | DrainPhase | OutagePhase;
@@ -55,6 +60,8 @@ export interface Probe {
   /** Whether it takes back what was yielded to other clients. */
   readonly isYield: boolean;
   readonly sinceMs: number;
+  /** When the last of its attempts started: later ones with as many in flight replace served ones. */
+  readonly lastStartMs: number;
 }
 
 /** The last time that the limit or the pace was lowered. */

@@ -246,10 +246,18 @@ export class AdmissionQueue implements WaiterOwner {
     }
   }
 
+  /** When a permit may be free that no call gives back: a loose one, or that of a probe. */
+  #permitDueMs(nowMs: number): number | undefined {
+    const stallMs = this.#limiter.stallMs(nowMs);
+    const { firstDueMs } = this.#loose;
+    if (stallMs === undefined) return firstDueMs;
+    return Math.min(firstDueMs ?? Infinity, nowMs + stallMs);
+  }
+
   #armWakeUp(nowMs: number): void {
     const hold = this.#isClosed ? undefined : this.holds.ofFirst(nowMs);
     if (hold === undefined) return;
-    const dueMs = hold.leftMs === undefined ? this.#loose.firstDueMs : nowMs + hold.leftMs;
+    const dueMs = hold.leftMs === undefined ? this.#permitDueMs(nowMs) : nowMs + hold.leftMs;
     if (dueMs !== undefined) this.#wakeUp.arm(dueMs, nowMs);
   }
 }

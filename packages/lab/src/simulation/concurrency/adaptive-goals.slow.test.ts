@@ -66,8 +66,8 @@ function medianOf(values: readonly number[]): number {
 }
 
 describe("an adaptive limit", () => {
-  test.each([1, 100])(
-    "gets 0.85 of the goodput of a link that loses one attempt in twenty at random, with an answer after %d ms",
+  test.each([1, 100, undefined])(
+    "gets 0.85 of the goodput of a link that loses one attempt in twenty at random, with an answer after %s ms",
     (refuseMs) => {
       const goodputs = [101, 102, 103].map((seed) => {
         const faults = { lossRatio: 0.05, refuseMs };
@@ -100,15 +100,23 @@ describe("an adaptive limit", () => {
     expect(medianOf(indices)).toBeGreaterThan(0.8);
   });
 
-  test.each([0.5, 2, 7.7])(
-    "sends within 100 ms of the return of a service that refused all for %d s",
-    (lengthS) => {
+  test.each([
+    { lengthS: 0.5, how: "refused all", refuseMs: 1 },
+    { lengthS: 2, how: "refused all", refuseMs: 1 },
+    { lengthS: 7.7, how: "refused all", refuseMs: 1 },
+    { lengthS: 0.5, how: "answered nothing", refuseMs: undefined },
+    { lengthS: 2, how: "answered nothing", refuseMs: undefined },
+    { lengthS: 7.7, how: "answered nothing", refuseMs: undefined },
+  ])(
+    "sends within 100 ms of the return of a service that $how for $lengthS s",
+    ({ lengthS, refuseMs }) => {
       for (const seed of [101, 102, 103]) {
         const backAtMs = (5 + lengthS) * 1000;
         let firstMs = Infinity;
         run({
           seed,
-          faults: { down: [{ fromS: 5, untilS: 5 + lengthS }], refuseMs: 1 },
+          concurrency: { limit: 50 },
+          faults: { down: [{ fromS: 5, untilS: 5 + lengthS }], refuseMs },
           durationS: 8 + lengthS,
           onArrive: (nowMs) => {
             if (nowMs >= backAtMs) firstMs = Math.min(firstMs, nowMs);

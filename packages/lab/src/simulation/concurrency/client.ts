@@ -100,10 +100,11 @@ export class Client {
   }
 
   /**
-   * A paced algorithm tells when the next attempt may start; the loop needs an event at that time.
+   * A paced algorithm tells when the next attempt may start, and one that watches for silence when it
+   * would probe; the loop needs an event at that time.
    */
   #wakeAfterPause(): void {
-    const pauseMs = this.limiter.pauseMs() ?? 0;
+    const pauseMs = this.limiter.pauseMs() ?? this.limiter.stallMs() ?? 0;
     const wakeAtMs = this.#loop.now() + pauseMs;
     if (pauseMs === 0 || (this.#wakeAtMs > this.#loop.now() && this.#wakeAtMs <= wakeAtMs)) return;
     this.#wakeAtMs = wakeAtMs;

@@ -9,6 +9,7 @@ import {
   OUTAGE_PROBES,
   OUTAGE_RESUME,
   OVERTAKEN,
+  SUSPECT_REFUTED,
 } from "../constants.ts";
 import { held, released, stoppedAt } from "../phases/growth.ts";
 import { endProbe } from "../phases/probe.ts";
@@ -60,7 +61,11 @@ export function judgeLoss(
   // A limit that was found before no longer holds: it has become smaller, or others have come.
   const isOthers = isSilent && !isProbe && state.sharing.isLimitKnown;
   const known = isOthers ? shared(state, nowMs) : state;
-  const { limit, phase, slowdown } = slowed(known, loss, probesPerSecondOf(loss, random));
+  const { limit, phase, slowdown } = slowed(
+    known,
+    loss,
+    probesPerSecondOf(loss.servedPerSecond, rttMs, random),
+  );
   const stopped = stoppedAt(state.growth, limit, { nowMs, rttMs });
   const hold = isShared(known, nowMs) ? HOLD_SHARED : HOLD_LOSS;
   const growth = held(stopped, hold, { nowMs, rttMs }, random);
@@ -114,10 +119,13 @@ export function undoCut(state: State, inFlight: number): Ruling {
   return { state: resumed, cause: "room", window: "settle" };
 }
 
-/** Drawn, so that clients do not probe in step. A slow peer gets no more than half of what it served. */
-function probesPerSecondOf({ servedPerSecond }: Loss, random: Random): number {
+/**
+ * Drawn, so that clients do not probe in step. A slow peer gets at most half of what it served, or of what
+ * one attempt at a time would be: a client that others have starved was served next to nothing.
+ */
+export function probesPerSecondOf(servedPerSecond: number, rttMs: number, random: Random): number {
   const most = OUTAGE_PROBE_MIN_PER_SECOND * (1 + OUTAGE_PROBE_JITTER * random.next());
-  return Math.min(most, Math.max(1, servedPerSecond / 2));
+  return Math.min(most, Math.max(1, servedPerSecond / 2, 500 / rttMs));
 }
 
 /** The first attempt served ends an outage. A peer that was down from the beginning starts now. */
@@ -157,6 +165,17 @@ export function cleared(state: State, { startedAtMs, inFlightAtStart }: EndedAtt
   const { suspect } = state;
   if (suspect === undefined || startedAtMs <= suspect.atMs) return state;
   return inFlightAtStart > suspect.limit ? { ...state, suspect: undefined } : state;
+}
+
+/**
+ * A peer that serves far more at once than the suspicion allows refutes it. By Little's law it serves
+ * `atOnce = acceptedPerSecond × rtt`. In a slow start with silent losses all numbers are tried before the
+ * first loss is known, and 95 of 100 attempts with more in flight were served.
+ */
+export function refuted(state: State, atOnce: number): State {
+  const { suspect } = state;
+  if (suspect === undefined || atOnce <= SUSPECT_REFUTED * suspect.limit) return state;
+  return { ...state, suspect: undefined };
 }
 
 /**

@@ -129,7 +129,8 @@ function tryMore(
 }
 
 function probeOf(step: number, nowMs: number): Probe {
-  return { step, left: step, out: 0, lost: 0, isYield: false, sinceMs: nowMs };
+  const times = { sinceMs: nowMs, lastStartMs: nowMs };
+  return { step, left: step, out: 0, lost: 0, isYield: false, ...times };
 }
 
 function shrink(state: State, seen: Evidence, { random }: Settings): Ruling {

@@ -39,7 +39,8 @@ function endYield(state: State, { resumeLimit }: DrainPhase, seen: Evidence): Ru
   const { nowMs, meanMs } = seen;
   if (nowMs - state.cut.atMs < YIELD_MIN_MS) return undefined;
   const step = Math.max(1, Math.floor(resumeLimit) - wholeLimitOf(state));
-  const probe = { step, left: step, out: 0, lost: 0, isYield: true, sinceMs: nowMs };
+  const times = { sinceMs: nowMs, lastStartMs: nowMs };
+  const probe = { step, left: step, out: 0, lost: 0, isYield: true, ...times };
   const resumed: State = { ...state, phase: { name: "cruise", probe } };
   return { state: resumed, cause: "probe", rttMs: meanMs, window: "restart" };
 }

@@ -12,10 +12,15 @@ interface ProbeSettings {
   readonly rttMs: number;
 }
 
-/** Whether an attempt with that number in flight belongs to the probe under way. */
-export function isProbe(state: State, inFlightAtStart: number): boolean {
-  const out = probeOf(state)?.out ?? 0;
-  return out > 0 && inFlightAtStart > wholeLimitOf(state);
+/** Whether an attempt belongs to the probe under way. */
+export function isProbe(
+  state: State,
+  { inFlightAtStart, startedAtMs }: Pick<EndedAttempt, "inFlightAtStart" | "startedAtMs">,
+): boolean {
+  const probe = probeOf(state);
+  if (probe === undefined || probe.out === 0 || inFlightAtStart <= wholeLimitOf(state))
+    return false;
+  return startedAtMs >= probe.sinceMs && startedAtMs <= probe.lastStartMs;
 }
 
 /** Whether the probe under way is one attempt of `weight`, and none that takes back a yield. */
@@ -30,11 +35,15 @@ export function isYieldProbe(state: State): boolean {
 }
 
 /** An attempt of `weight` starts: it is part of the probe if it goes beyond the limit. */
-export function onProbeStart(state: State, inFlight: number, weight: number): State {
+export function onProbeStart(
+  state: State,
+  { nowMs, inFlight, weight }: { nowMs: number; inFlight: number; weight: number },
+): State {
   const probe = probeOf(state);
   if (probe === undefined || probe.left === 0 || inFlight <= wholeLimitOf(state)) return state;
   const left = Math.max(0, probe.left - weight);
-  return { ...state, phase: { name: "cruise", probe: { ...probe, left, out: probe.out + 1 } } };
+  const next = { ...probe, left, out: probe.out + 1, lastStartMs: nowMs };
+  return { ...state, phase: { name: "cruise", probe: next } };
 }
 
 /** An attempt of the probe ended, served or lost. The limit takes the step once all of them have. */
@@ -49,7 +58,8 @@ export function onProbeEnd(
   const lost = before.lost + (isServed ? 0 : weight);
   const probe: Probe = { ...before, out: before.out - 1, lost };
   // The slowest of many answers is not worth waiting for, unless an answer may never come.
-  const rest = lost > 0 || state.sharing.isLimitKnown ? 0 : PROBE_REST * (probe.step / weight);
+  const isSilentLossLikely = lost > 0 || probe.isYield || state.sharing.isLimitKnown;
+  const rest = isSilentLossLikely ? 0 : PROBE_REST * (probe.step / weight);
   if (probe.out > rest || probe.left > 0) {
     const waiting: State = { ...state, phase: { name: "cruise", probe } };
     return { state: waiting, cause: undefined, window: "keep" };

@@ -7,12 +7,22 @@ import { judgeDrain } from "./drain.ts";
 import { isReady, queueOf } from "../waiting/evidence.ts";
 import type { Evidence } from "../waiting/evidence.ts";
 import { FREE_GROWTH } from "./growth.ts";
-import { cleared, correctCut, endOutage, judgeLoss, suspected } from "../losses/loss.ts";
+import {
+  cleared,
+  correctCut,
+  endOutage,
+  judgeLoss,
+  probesPerSecondOf,
+  refuted,
+  suspected,
+} from "../losses/loss.ts";
+import { endStall, lostInOutage, stall, stallAfterMs } from "../losses/stall.ts";
+import { isProbe, onProbeEnd, onProbeStart } from "./probe.ts";
 import { RttWindow } from "../waiting/rtt-window.ts";
 import { ALONE, isTaken, isYieldDue, moved, refusedAt, shared, yieldPart } from "./sharing.ts";
 import { growStart, judgeStart } from "./start.ts";
 import { limitOf, samplesMaxOf } from "../state.ts";
-import type { DrainPhase, Probe, State } from "../state.ts";
+import type { DrainPhase, OutagePhase, Probe, State } from "../state.ts";
 
 const NOW_MS = 100_000;
 const RTT_MS = 100;
@@ -233,8 +243,15 @@ describe("cruise", () => {
   test("a probe that has not ended is replaced after thirty round trips", () => {
     const causes = [NOW_MS - 3000, NOW_MS - 3001].map(
       (sinceMs) =>
-        cruise({}, stateOf(100), { step: 1, left: 0, out: 1, lost: 0, isYield: false, sinceMs })
-          ?.cause,
+        cruise({}, stateOf(100), {
+          step: 1,
+          left: 0,
+          out: 1,
+          lost: 0,
+          isYield: false,
+          sinceMs,
+          lastStartMs: sinceMs,
+        })?.cause,
     );
     expect(causes).toEqual(["steady", "probe"]);
   });
@@ -354,11 +371,11 @@ describe("a loss by load", () => {
 
   test.each([
     { servedPerSecond: 1000, least: 10, most: 12 },
-    { servedPerSecond: 8, least: 4, most: 4 },
-    { servedPerSecond: 0, least: 1, most: 1 },
+    { servedPerSecond: 16, least: 8, most: 8 },
+    { servedPerSecond: 0, least: 5, most: 5 },
     { servedPerSecond: Infinity, least: 10, most: 12 },
   ])(
-    "while nothing is served leaves probes, at most half of $servedPerSecond a second",
+    "while nothing is served leaves probes, at most half of $servedPerSecond or of one at a time",
     ({ servedPerSecond, least, most }) => {
       const none = { mostBelow: undefined, acceptedPerSecond: undefined, servedPerSecond };
       const { ruling, slowdown } = judgeLoss(
@@ -376,6 +393,10 @@ describe("a loss by load", () => {
     },
   );
 
+  test("leaves a peer of 2 s round trips one probe a second", () => {
+    expect(probesPerSecondOf(0.5, 2000, new SeededRandom(1))).toBe(1);
+  });
+
   test("the first probe that is served ends an outage, and earlier ones no longer count", () => {
     const state = stateOf(20, { phase: { name: "outage", resumeLimit: 70 } });
     expect(endOutage(state, 70, NOW_MS).state).toMatchObject({
@@ -387,11 +408,11 @@ describe("a loss by load", () => {
     expect(endOutage(never, 70, NOW_MS).state.phase.name).toBe("start");
   });
 
-  test("without an answer takes a quarter of a shared limit, with an answer nothing", () => {
+  test("without an answer takes three tenths of a shared limit, with an answer nothing", () => {
     const state = shared(stateOf(100), NOW_MS);
     const silent = { ...loss, mostBelow: undefined, acceptedPerSecond: 500, isSilent: true };
     const taken = judgeLoss(state, silent, new SeededRandom(1));
-    expect([taken.ruling.state.limit, taken.slowdown]).toEqual([75, undefined]);
+    expect([taken.ruling.state.limit, taken.slowdown]).toEqual([70, undefined]);
     expect(judge(state, undefined, 500).ruling.state.limit).toBe(100);
   });
 });
@@ -407,7 +428,8 @@ describe("a limit that others may use too", () => {
   });
 
   test("is shared if what was yielded is not free afterwards", () => {
-    const probe: Probe = { step: 13, left: 0, out: 0, lost: 0, isYield: true, sinceMs: 0 };
+    const times = { sinceMs: 0, lastStartMs: 0 };
+    const probe: Probe = { step: 13, left: 0, out: 0, lost: 0, isYield: true, ...times };
     expect(isTaken(probe)).toBe(false);
     expect(isTaken({ ...probe, lost: 1 })).toBe(true);
     expect(isTaken({ ...probe, lost: 1, isYield: false })).toBe(false);
@@ -418,6 +440,78 @@ describe("a limit that others may use too", () => {
     expect(once.sharing.sharedUntilMs).toBe(0);
     expect(moved(refusedAt(once, 52), 51, NOW_MS).sharing.sharedUntilMs).toBe(0);
     expect(moved(refusedAt(once, 52), 52, NOW_MS).sharing.sharedUntilMs).toBeGreaterThan(NOW_MS);
+  });
+});
+
+describe("silence with a full limit", () => {
+  test.each([
+    { rttMs: 100, attempts: 50, silenceMs: 300 },
+    { rttMs: 100, attempts: 2, silenceMs: 500 },
+    { rttMs: 100, attempts: 1, silenceMs: 1000 },
+    { rttMs: 1, attempts: 50, silenceMs: 200 },
+  ])(
+    "of $silenceMs ms is an outage for $attempts attempts of $rttMs ms",
+    ({ rttMs, attempts, silenceMs }) => {
+      expect(stallAfterMs(rttMs, attempts)).toBe(silenceMs);
+    },
+  );
+
+  test.each([
+    { limit: 50, maxLimit: 200, probing: 62 },
+    { limit: 3, maxLimit: 200, probing: 6 },
+    { limit: 50, maxLimit: 55, probing: 55 },
+  ])(
+    "adds probes to a limit of $limit, up to $probing of at most $maxLimit",
+    ({ limit, maxLimit, probing }) => {
+      const { state } = stall(stateOf(limit), limit, NOW_MS, maxLimit);
+      expect(state).toMatchObject({ limit: probing, cut: { atMs: NOW_MS } });
+      expect(state.phase).toMatchObject({ name: "outage", resumeLimit: limit });
+    },
+  );
+
+  const silent = stall(stateOf(50), 50, NOW_MS, 200).state;
+  const outageOf = ({ phase }: State): OutagePhase => phase as OutagePhase;
+
+  test("that ends before an attempt is lost changes nothing", () => {
+    const { state } = endStall(silent, outageOf(silent), NOW_MS + 400);
+    expect([state.limit, state.phase]).toEqual([50, stateOf(50).phase]);
+    expect(state.cut.atMs).toBe(NOW_MS + 400);
+  });
+
+  test("is an outage from the first loss on, and what hung takes its part of the limit along", () => {
+    let state = lostInOutage(silent, outageOf(silent), 1);
+    expect([state.limit, state.phase]).toEqual([61, { name: "outage", resumeLimit: 35 }]);
+    for (let hung = 1; hung < 100; hung++) state = lostInOutage(state, outageOf(state), 1);
+    expect([state.limit, state.phase]).toEqual([12, { name: "outage", resumeLimit: 35 }]);
+  });
+});
+
+describe("the attempts of a probe", () => {
+  const settings = { maxLimit: 200, random: new SeededRandom(1), rttMs: RTT_MS };
+  const times = { sinceMs: 0, lastStartMs: 0 };
+  const probe: Probe = { step: 2, left: 2, out: 0, lost: 0, isYield: false, ...times };
+  const begun = stateOf(10, { phase: { name: "cruise", probe } });
+  const first = onProbeStart(begun, { nowMs: 1, inFlight: 11, weight: 1 });
+  const both = onProbeStart(first, { nowMs: 2, inFlight: 12, weight: 1 });
+
+  test("are those that started beyond the limit, and none that replaces them later", () => {
+    const startedAt = (startedAtMs: number, inFlightAtStart = 12): boolean =>
+      isProbe(both, { startedAtMs, inFlightAtStart });
+    expect([startedAt(1, 11), startedAt(2)]).toEqual([true, true]);
+    expect([startedAt(3), startedAt(2, 10)]).toEqual([false, false]);
+  });
+
+  test("are all waited for if they take back a yield: a silent loss comes last", () => {
+    const ends = { endedAtMs: NOW_MS, weight: 1 };
+    const many: Probe = { ...probe, step: 8, left: 0, out: 3, lastStartMs: 2 };
+    const end = (isYield: boolean) =>
+      onProbeEnd(
+        stateOf(10, { phase: { name: "cruise", probe: { ...many, isYield } } }),
+        ends,
+        true,
+        settings,
+      ).cause;
+    expect([end(false), end(true)]).toEqual(["room", undefined]);
   });
 });
 
@@ -437,6 +531,12 @@ describe("a loss at a number never tried", () => {
     const lower = suspected(suspected(first, lost(40)), lost(45));
     expect([first.suspect?.limit, lower.suspect?.limit]).toEqual([49, 39]);
     expect(suspected(stateOf(60), lost(1)).suspect).toBeUndefined();
+  });
+
+  test("is random if far more are served at once", () => {
+    const state = suspected(stateOf(60), lost(41));
+    expect(refuted(state, 50).suspect?.limit).toBe(40);
+    expect(refuted(state, 51).suspect).toBeUndefined();
   });
 
   test("is random if a later attempt is served with as many", () => {

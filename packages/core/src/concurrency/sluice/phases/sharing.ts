@@ -6,8 +6,6 @@ import {
   SHARED_MS,
   YIELD_EVERY_MS,
   YIELD_LEFT,
-  YIELD_LOST,
-  YIELD_LOST_MIN,
 } from "../constants.ts";
 import { cutTo } from "../state.ts";
 import type { Probe, Ruling, State } from "../state.ts";
@@ -62,9 +60,9 @@ export function yieldPart(state: State, nowMs: number, random: Random): Ruling {
   return cutTo({ ...state, sharing }, { limit, phase }, { nowMs, cause: "drain" }, limit);
 }
 
-/** Whether others have taken what a yield left free: more is lost than random losses explain. */
-export function isTaken({ isYield, step, lost }: Probe): boolean {
-  return isYield && lost >= Math.min(step, Math.max(YIELD_LOST_MIN, YIELD_LOST * step));
+/** Whether others have taken a part of what a yield left free. */
+export function isTaken({ isYield, lost }: Probe): boolean {
+  return isYield && lost > 0;
 }
 
 /** Losses have told how many may be in flight, and fewer were lost below. */
