@@ -247,7 +247,9 @@ describe.skipIf(SKIPPED !== "")(`with NATS${SKIPPED}`, () => {
       received: async (count) => textsOf(await all(count)),
       headers: async () => (await all(1))[0]?.headers ?? {},
       fail: tearDown,
-      mend: setUp,
+      mend: async () => {
+        await manage((manager) => manager.streams.add({ name: stream, subjects: ["orders.>"] }));
+      },
       tearDown,
     };
   });
@@ -269,7 +271,8 @@ describe.skipIf(SKIPPED !== "")(`a NATS with users${SKIPPED}`, () => {
 });
 
 async function setUp(): Promise<void> {
-  stream = "contract";
+  // A server that is busy removing a stream may find its files again under the same name.
+  stream = `contract-${++streams}`;
   await manage((manager) => manager.streams.add({ name: stream, subjects: ["orders.>"] }));
 }
 

@@ -14,7 +14,10 @@ export function readEntriesOf(reply: unknown): Entry[] {
 /** The reply of `XAUTOCLAIM`: where the next scan starts, and what was claimed. */
 export function claimOf(reply: unknown): { readonly cursor: string; readonly entries: Entry[] } {
   const [cursor, entries] = listOf(reply);
-  return { cursor: String(cursor as Buffer), entries: entriesOf(entries) };
+  return {
+    cursor: Buffer.isBuffer(cursor) ? cursor.toString() : "0-0",
+    entries: entriesOf(entries),
+  };
 }
 
 /** A list of `[id, [field, value, …]]`. */
