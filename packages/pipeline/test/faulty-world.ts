@@ -112,6 +112,9 @@ export class FaultyWorld {
     await stopped;
     if (this.source.isOpen || this.sink.isOpen || this.letters.isOpen)
       this.broken.push("a connector is still open");
+    // The acknowledgement of a message that is done may have failed.
+    for (const { value } of this.source.abandoned)
+      if (this.#missingOf(value).length > 0) this.broken.push(`${value} was not given back`);
     const left = this.timer.sleeping - this.#sleeping;
     if (left > 0) this.broken.push(`${left} sleepers of the pipeline are left`);
   }
@@ -147,11 +150,15 @@ export class FaultyWorld {
 
   #checkAcknowledged(messages: readonly Message<number>[]): void {
     for (const { value } of messages) {
-      const missing = outputsOf(value).filter((id) => !this.#has.has(id));
+      const missing = this.#missingOf(value);
       if (missing.length > 0)
         this.broken.push(`${value} was acknowledged before ${missing.join()}`);
-      if (!isPoison(value) && isDropped(value) && !this.#dropped.has(value))
-        this.broken.push(`${value} was acknowledged before it was dropped`);
     }
+  }
+
+  /** What has to happen before a message may be acknowledged. */
+  #missingOf(value: number): readonly string[] {
+    if (!isPoison(value) && isDropped(value)) return this.#dropped.has(value) ? [] : ["its drop"];
+    return outputsOf(value).filter((id) => !this.#has.has(id));
   }
 }

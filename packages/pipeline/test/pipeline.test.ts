@@ -423,8 +423,26 @@ test("a sink that hangs does not hold up a stop longer than the deadline and its
   const state = await passing(world.timer, running.stop());
   expect(world.timer.now()).toBeLessThan(2200);
   expect(state.unacknowledged).toBe(3);
-  expect(source.unacknowledged).toBe(0);
+  expect(source.givenBack.map(({ id }) => id)).toEqual(["0", "1", "2"]);
   expect(source.acknowledged).toEqual([]);
+});
+
+test("messages that wait for another try at the deadline are given back", async () => {
+  const world = newWorld();
+  const source = new MemorySource([1, 2, 3], { isEndless: true });
+  const sink = new MemorySink({ onWrite: () => Promise.reject(new Error("away")) });
+  const definition = {
+    name: "p",
+    source: { name: "in", source },
+    maps: [],
+    sink: { name: "out", sink },
+    drainMs: 1000,
+  };
+  const running = await startPipeline(definition, world.runtime);
+  await world.timer.advance(5000);
+  await passing(world.timer, running.stop());
+  expect(source.givenBack.map(({ id }) => id)).toEqual(["0", "1", "2"]);
+  expect(source.abandoned).toEqual([]);
 });
 
 test("the signal stops a pipeline with a drain, and an aborted one does not start it", async () => {

@@ -12,7 +12,7 @@ import { startBroker } from "@sluice/gateway";
 import { redisPath, RedisServer } from "../../fleet/test/redis-server.ts";
 import { pathOf, read } from "../../../test/tree.ts";
 
-const PACKAGES = ["core", "egress", "fleet", "gateway", "lab", "pulsar", "sluice"];
+const PACKAGES = ["core", "egress", "fleet", "gateway", "lab", "pipeline", "pulsar", "sluice"];
 /** What the projects of the READMEs install beside a package. */
 const BESIDE = ["ioredis", "@types/node", "undici-types"];
 /** The whole file takes about 20 s on two idle cores; a step may take this long on a busy machine. */

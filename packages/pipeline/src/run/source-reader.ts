@@ -19,6 +19,7 @@ import { asError, slept } from "./run-context.ts";
 import type { RunContext } from "./run-context.ts";
 import type { VertexLoop } from "./vertex.ts";
 import type { VertexMeter } from "./vertex-meter.ts";
+import { Wakeup } from "./wakeup.ts";
 
 /** Longest wait for messages of one read, ms. */
 const WAIT_MS = 1000;
@@ -52,6 +53,8 @@ export class SourceReader implements VertexLoop {
   #readsOfTurn = 0;
   #messagesOfTurn = 0;
   readonly #backlog: Backlog;
+  readonly #ended = new Wakeup();
+  #isReading = false;
   #waitingSinceMs: number | undefined;
 
   constructor(parts: SourceReaderParts) {
@@ -81,13 +84,22 @@ export class SourceReader implements VertexLoop {
     this.#parts.output.wakeAll();
   }
 
-  /** A read that is cut off is not waited for: its messages come again. */
-  idle(): Promise<void> {
-    return Promise.resolve();
+  async idle(): Promise<void> {
+    while (this.#isReading) await this.#ended.wait();
+  }
+
+  async run(): Promise<void> {
+    this.#isReading = true;
+    try {
+      await this.#readAll();
+    } finally {
+      this.#isReading = false;
+      this.#ended.ring();
+    }
   }
 
   /** Until the source has ended, or the pipeline stops. */
-  async run(): Promise<void> {
+  async #readAll(): Promise<void> {
     const { context, output, acknowledger, settings } = this.#parts;
     const { stopped, timer, random } = context;
     let failures = 0;
@@ -120,7 +132,7 @@ export class SourceReader implements VertexLoop {
     const signal = context.stopped;
     if (!limit.isLimited)
       return checked(await source.read(countMax, { signal, waitMs: WAIT_MS }), countMax);
-    const grant = await limit.acquire(countMax, signal);
+    const grant = limit.tryAcquire(countMax) ?? (await limit.acquire(countMax, signal));
     if (grant === undefined) return [];
     let unused = grant.count;
     try {

@@ -14,7 +14,7 @@ export interface VertexLoop {
   run(): Promise<void>;
   /** Makes the loop look at its signals again. */
   wake(): void;
-  /** Resolves when no batch is processed. */
+  /** Resolves when no batch is read or processed. */
   idle(): Promise<void>;
   /** Batches that were read and are not done. */
   readonly inFlight: ReadonlySet<Batch>;

@@ -1,7 +1,7 @@
-import { END } from "../connector/source.ts";
-import type { ReadOptions, Source, SourceConnector } from "../connector/source.ts";
+import { END } from "../source.ts";
+import type { ReadOptions, Source, SourceConnector } from "../source.ts";
 import type { Timer } from "@sluice/core";
-import type { Message } from "../message.ts";
+import type { Message } from "../../message.ts";
 
 export interface MemorySourceOptions {
   /** Whether reads wait for further messages instead of answering the end. Default: false. */
@@ -27,6 +27,8 @@ export class MemorySource<T> implements SourceConnector<T> {
   #waiting: Message<T>[] = [];
   readonly #unacknowledged = new Set<Message<T>>();
   readonly #acknowledged: Message<T>[] = [];
+  readonly #givenBack: Message<T>[] = [];
+  readonly #abandoned: Message<T>[] = [];
   /** Wakes a read that waits. */
   #wake: () => void = () => {};
   #added = 0;
@@ -40,6 +42,16 @@ export class MemorySource<T> implements SourceConnector<T> {
   /** In the order of their acknowledgements. */
   get acknowledged(): readonly Message<T>[] {
     return this.#acknowledged;
+  }
+
+  /** In the order in which they were given back (`nack`). */
+  get givenBack(): readonly Message<T>[] {
+    return this.#givenBack;
+  }
+
+  /** Messages that were neither acknowledged nor given back when it was closed. They come again all the same. */
+  get abandoned(): readonly Message<T>[] {
+    return this.#abandoned;
   }
 
   /** Messages that were read, and neither acknowledged nor given back. */
@@ -72,12 +84,17 @@ export class MemorySource<T> implements SourceConnector<T> {
     return Promise.resolve({
       read: (countMax, options) => this.#read(countMax, options, timer, () => isClosed),
       ack: (messages) => this.#ack(messages),
-      nack: (messages) => Promise.resolve(this.#nack(messages)),
+      nack: (messages) => {
+        this.#givenBack.push(...messages);
+        this.#return(messages);
+        return Promise.resolve();
+      },
       backlog: () => Promise.resolve(this.#waiting.length),
       close: () => {
         if (!isClosed) this.#open--;
         isClosed = true;
-        this.#nack([...this.#unacknowledged]);
+        this.#abandoned.push(...this.#unacknowledged);
+        this.#return([...this.#unacknowledged]);
         return Promise.resolve();
       },
     });
@@ -119,7 +136,7 @@ export class MemorySource<T> implements SourceConnector<T> {
     }
   }
 
-  #nack(messages: readonly Message<T>[]): void {
+  #return(messages: readonly Message<T>[]): void {
     const again = messages.filter((message) => this.#unacknowledged.delete(message));
     this.#waiting = [...again, ...this.#waiting];
     this.#wake();
