@@ -159,7 +159,7 @@ test("an ingest endpoint tells its clients of the vertex's rate by 429, and ever
   await Promise.all(Array.from({ length: 80 }, (_, n) => deliver(n)));
   expect(statuses.get(200)).toBe(80);
   expect(statuses.get(429)).toBeGreaterThan(0);
-  expect([...statuses.keys()].toSorted()).toEqual([200, 429]);
+  expect(new Set(statuses.keys())).toEqual(new Set([200, 429]));
   const received = new Set<number>();
   for (let count = 0; count < 80; count++) {
     const { data } = await consumer.receive();

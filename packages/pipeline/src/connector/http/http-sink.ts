@@ -156,16 +156,15 @@ class HttpSink implements Sink {
     const { messages, results } = writing;
     const { batch } = this.#settings;
     if (batch === undefined)
-      return Promise.all(
-        messages.map((message, place) =>
-          this.#attempt(() => [singleBody(message, place), [message]], writing).then((failure) => {
-            if (results[place] === true) results[place] = failure;
-          }),
-        ),
-      );
+      return Promise.all(messages.map((message, place) => this.#sendOne(message, place, writing)));
     const { bodies, unsendable } = batchedBodies(messages, batch);
     for (const { place, error } of unsendable) results[place] = { error, isRetriable: false };
     return Promise.all(bodies.map((body) => this.#send(body, writing)));
+  }
+
+  async #sendOne(message: Message, place: number, writing: Writing): Promise<void> {
+    const failure = await this.#attempt(() => [singleBody(message, place), [message]], writing);
+    if (writing.results[place] === true) writing.results[place] = failure;
   }
 
   /** Sends a batch. A service that refuses it for one of its messages gets it again in halves. */
@@ -253,20 +252,15 @@ class HttpSink implements Sink {
     const { host } = this.#settings.url;
     const left = leftMs === undefined ? "" : `, ${Math.ceil(leftMs)} ms left`;
     const meanMs = this.#serviceMs.mean;
-    switch (reason) {
-      case "concurrency": {
-        const each = meanMs === undefined ? "" : `, each takes ${Math.round(meanMs)} ms`;
-        return `${inFlight} of ${limit} requests to ${host} in flight${each}`;
-      }
-      case "retry-after":
-        return `${host} asked for a pause${left}`;
-      case "peer-busy":
-        return `${host} answers that it is busy${left}`;
-      case "rate":
-        return `the rate of requests to ${host}${rate === undefined ? "" : ` (${rate})`} is used up${left}`;
-      default:
-        return `requests to ${host} wait: ${reason}${left}`;
+    if (reason === "concurrency") {
+      const each = meanMs === undefined ? "" : `, each takes ${Math.round(meanMs)} ms`;
+      return `${inFlight} of ${limit} requests to ${host} in flight${each}`;
     }
+    if (reason === "retry-after") return `${host} asked for a pause${left}`;
+    if (reason === "peer-busy") return `${host} answers that it is busy${left}`;
+    if (reason === "rate")
+      return `the rate of requests to ${host}${rate === undefined ? "" : ` (${rate})`} is used up${left}`;
+    return `requests to ${host} wait: ${reason}${left}`;
   }
 }
 

@@ -128,7 +128,7 @@ function jsonOf(value: unknown, format: HttpBatchSettings["format"]): Buffer | E
 /** A circle or a BigInt has no JSON. */
 function textOf(value: unknown): Buffer | Error {
   try {
-    return Buffer.from(JSON.stringify(value) ?? "null", "utf8");
+    return Buffer.from(JSON.stringify(value === undefined ? null : value), "utf8");
   } catch (error) {
     return new TypeError(`the message's value has no JSON: ${(error as Error).message}`, {
       cause: error,
