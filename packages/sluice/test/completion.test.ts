@@ -15,8 +15,8 @@ function sluice(...args: readonly string[]): string {
 /** What bash offers for the last of these words. */
 function offered(script: string, ...words: readonly string[]): readonly string[] {
   const quoted = words.map((word) => `'${word}'`).join(" ");
-  const test = `${script}\nCOMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _sluice; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  return spawnSync("bash", ["-c", test], { encoding: "utf8" }).stdout.trim().split("\n");
+  const run = `${script}\nCOMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _sluice; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return spawnSync("bash", ["-c", run], { encoding: "utf8" }).stdout.trim().split("\n");
 }
 
 test("bash completes commands, subcommands and options", () => {

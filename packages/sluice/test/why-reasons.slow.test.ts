@@ -24,7 +24,7 @@ const HOOK_MS = 40_000;
 interface Stage {
   readonly gateway: string;
   /** What `sluice why` prints once it says `reason`, in one line. */
-  why(reason: string): Promise<string>;
+  readonly why: (reason: string) => Promise<string>;
 }
 
 /** Runs a flow file with its administration until the end of the test. */
