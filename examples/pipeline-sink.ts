@@ -1,19 +1,25 @@
+import { open } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { generator, pipeline } from "@sluice/pipeline";
 import type { SinkConnector } from "@sluice/pipeline";
 
-const printer: SinkConnector<number> = {
-  kind: "printer",
-  open: () =>
-    Promise.resolve({
+const lines = (path: string): SinkConnector<number> => ({
+  kind: "lines",
+  open: async () => {
+    const file = await open(path, "a");
+    return {
       write: async (messages) => {
-        for (const { id, value } of messages) console.log(`${id}: ${value}`);
+        await file.appendFile(messages.map(({ value }) => `${value}\n`).join(""));
+        await file.sync();
       },
-      close: async () => console.log("closed"),
-    }),
-};
+      close: () => file.close(),
+    };
+  },
+});
 
 await pipeline("squares")
   .source(generator({ values: [1, 2, 3] }))
-  .map(async ({ value }) => ({ value: value ** 2 }))
-  .sink(printer)
+  .map(({ value }) => ({ value: value ** 2 }))
+  .sink(lines(join(tmpdir(), "squares.txt")))
   .run();

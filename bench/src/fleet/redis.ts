@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -14,14 +14,15 @@ export interface OwnRedis {
 
 const HOST = "127.0.0.1";
 
-/** Where the tests put a server that they have fetched. */
-const FETCHED = fileURLToPath(
-  new URL("../../../node_modules/.cache/redis/bin/redis-server", import.meta.url),
-);
+/** Finds a Redis server or fetches one, and prints its path first; the tests use it too. */
+const FINDER = fileURLToPath(new URL("../../../scripts/redis.mjs", import.meta.url));
 
 /** A server of our own on a free port, that keeps nothing; ended by its process id. */
 export async function startRedis(): Promise<OwnRedis> {
-  const path = existsSync(FETCHED) ? FETCHED : "redis-server";
+  const [path = ""] = spawnSync(process.execPath, [FINDER], { encoding: "utf8" }).stdout.split(
+    "\n",
+  );
+  if (!existsSync(path)) throw new Error(`${path}: install redis-server and try again`);
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "sluice-bench-"));
   const args = ["--port", String(port), "--bind", HOST, "--save", "", "--dir", folder];

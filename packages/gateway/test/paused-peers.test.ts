@@ -16,7 +16,7 @@ const CLIENTS: Record<string, number> = { "held bytes": 100, memory: 20 };
 /** Ten of them are more than Node reads of a socket that is paused: only then its end is not seen by reading. */
 const ENTRY = entryOf("x".repeat(20_000));
 
-/** The bound of issue 13 for noticing that a paused client is gone. */
+/** The longest time until a paused client that is gone is noticed, ms. */
 const NOTICED_MS = 30_000;
 
 const LIMITS: IngressSettings = {

@@ -41,7 +41,7 @@ test("nothing is lost or acknowledged too early, whatever fails and whenever the
         expect(idsOf(world.sink.written)).toEqual(new Set(others.flatMap(outputsOf)));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -56,7 +56,7 @@ test("a drain that is long enough finishes everything that was read", async () =
       expect(running.state().unacknowledged).toBe(0);
       expect(world.source.unacknowledged).toBe(0);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -72,7 +72,7 @@ test("with a concurrency of 1 a map's failures do not change the order", async (
       const { values } = world.sink;
       expect(values).toEqual(values.toSorted((a, b) => a - b));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 

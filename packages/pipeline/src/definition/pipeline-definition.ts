@@ -7,7 +7,7 @@ import type { MapConnector } from "../map/map-connector.ts";
 export interface VertexLimits {
   /** Numaflow's block: messages a second that all replicas of this vertex read together. Default: not limited. */
   readonly rateLimit?: RateLimitBlock | undefined;
-  /** Batches that this vertex works on at once. Default: 1 for a source, 1 for a map, 1 for a sink: order is kept. */
+  /** Batches that this vertex works on at once; a source reads once at a time. Default: 1, and order is kept. */
   readonly concurrency?: number | undefined;
   /** Messages that one read takes at most. Default: 500. */
   readonly readBatchSize?: number | undefined;

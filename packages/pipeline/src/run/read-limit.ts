@@ -21,6 +21,8 @@ export class ReadLimit {
   readonly #notice = new ThrottleNotice();
   #limiter: FleetLimiter | undefined;
   #waitingSinceMs: number | undefined;
+  /** Whether tokens may be missing: the last read got fewer than it could use, or the vertex is throttled. */
+  #isShort = true;
 
   constructor(context: RunContext, vertex: string, limiter: FleetLimiter | undefined) {
     this.#context = context;
@@ -58,23 +60,34 @@ export class ReadLimit {
     return { reason: limiter.reason, detail: detailOf(limiter.state()), sinceMs, untilMs };
   }
 
-  /** Tokens for a read of 1 to `countMax` messages. Undefined if the signal ended the wait, or the limit has changed. */
+  /** Tokens for a read of 1 to `countMax` messages, without a promise. Undefined if none are there. */
+  tryAcquire(countMax: number): Grant | undefined {
+    const limiter = this.#limiter;
+    if (limiter === undefined) return undefined;
+    if (this.#isShort) {
+      const nowMs = this.#context.timer.now();
+      // A refused call would count as one, and a wait follows that counts too.
+      if (limiter.tokens(nowMs) === 0) return undefined;
+      this.#tell(this.#notice.onRead(nowMs, 0), limiter);
+    }
+    const grant = limiter.tryAcquireUpTo(countMax);
+    this.#isShort = this.#notice.isThrottled || grant === undefined || grant.reason !== undefined;
+    return grant;
+  }
+
+  /** Waits for tokens for a read of 1 to `countMax` messages. Undefined if the signal ended the wait, or the limit has changed. */
   async acquire(countMax: number, signal: AbortSignal): Promise<Grant | undefined> {
     const limiter = this.#limiter;
     if (limiter === undefined) return undefined;
     const { timer } = this.#context;
     const sinceMs = timer.now();
-    let waitedMs = 0;
+    this.#waitingSinceMs = sinceMs;
     try {
-      if (limiter.tokens(sinceMs) === 0) {
-        this.#waitingSinceMs = sinceMs;
-        this.#tell(this.#notice.onWait(limiter.reason, sinceMs), limiter);
-        if (!(await slept(timer, GATHER_MS, signal))) return undefined;
-      }
+      this.#tell(this.#notice.onWait(limiter.reason, sinceMs), limiter);
+      if (!(await slept(timer, GATHER_MS, signal))) return undefined;
       const grant = await limiter.acquireUpTo(countMax, { signal });
       const nowMs = timer.now();
-      if (this.#waitingSinceMs !== undefined) waitedMs = nowMs - sinceMs;
-      this.#tell(this.#notice.onRead(nowMs, waitedMs), limiter);
+      this.#tell(this.#notice.onRead(nowMs, nowMs - sinceMs), limiter);
       return grant;
     } catch (error) {
       if (signal.aborted || error instanceof FleetClosedError) return undefined;

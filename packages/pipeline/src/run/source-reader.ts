@@ -132,7 +132,7 @@ export class SourceReader implements VertexLoop {
     const signal = context.stopped;
     if (!limit.isLimited)
       return checked(await source.read(countMax, { signal, waitMs: WAIT_MS }), countMax);
-    const grant = await limit.acquire(countMax, signal);
+    const grant = limit.tryAcquire(countMax) ?? (await limit.acquire(countMax, signal));
     if (grant === undefined) return [];
     let unused = grant.count;
     try {

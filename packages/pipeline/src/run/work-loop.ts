@@ -95,7 +95,7 @@ export class WorkLoop implements VertexLoop {
         this.#start(input.take(countMax), undefined, timer.now());
         continue;
       }
-      const grant = await limit.acquire(countMax, cut);
+      const grant = limit.tryAcquire(countMax) ?? (await limit.acquire(countMax, cut));
       if (grant === undefined) return;
       this.#start(input.take(grant.count), grant, timer.now());
     }
