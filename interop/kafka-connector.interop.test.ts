@@ -12,6 +12,8 @@ import {
   textsOf,
 } from "../packages/pipeline/test/connector-context.ts";
 import type { TestContext } from "../packages/pipeline/test/connector-context.ts";
+import { sinkContract } from "../packages/pipeline/test/sink-contract.ts";
+import { sourceContract } from "../packages/pipeline/test/source-contract.ts";
 import { serverProgram, untilFound } from "./found.ts";
 import { KafkaServer } from "./kafka-server.ts";
 
@@ -51,7 +53,8 @@ describe.skipIf(SKIPPED !== "")(`a topic of Kafka${SKIPPED}`, () => {
     };
     expect(await sink.write([message], { signal: neverAborted })).toEqual([undefined]);
     const [read] = await readSoon(await openSource(), 1);
-    expect(read).toMatchObject({ ...message, id: expect.stringMatching(`^${topic}/\\d/0$`), value: Buffer.from('{"total":5}') });
+    expect(read?.id).toMatch(/^orders-\d+\/\d\/0$/);
+    expect({ ...read, id: "m1" }).toEqual({ ...message, value: Buffer.from('{"total":5}') });
   });
 
   test("answers no more messages than it may, and nothing after the wait", async () => {
@@ -102,10 +105,9 @@ describe.skipIf(SKIPPED !== "")(`a topic of Kafka${SKIPPED}`, () => {
     const [one, two] = [await openSource(), await openSource()];
     await add(...Array.from({ length: 100 }, (_, index) => index));
     const done = new Set<string>();
-    const isOfOne = (each: readonly Message[]): boolean => each.length > 0;
     // Both get some; the first acknowledges none of its own and goes.
     let unacknowledged: readonly Message<Buffer | null>[] = [];
-    while (!isOfOne(unacknowledged)) unacknowledged = await readOnce(one, 10, 500);
+    while (unacknowledged.length === 0) unacknowledged = await readOnce(one, 10, 500);
     await one.close();
     while (done.size < 100) {
       const read = await readOnce(two, 50, 500);
@@ -148,7 +150,9 @@ describe.skipIf(SKIPPED !== "")(`a topic of Kafka${SKIPPED}`, () => {
     const two = await openSource();
     await until(() => context.told.length > joined);
     await two.close();
-    await until(() => context.told.some(({ text }, index) => index > joined && text.includes("0, 1")));
+    await until(() =>
+      context.told.some(({ text }, index) => index > joined && text.includes("0, 1")),
+    );
     const lost = textsOf(await readOnce(one, 100, 1500));
     // One partition was away and comes again, the other stayed.
     expect(lost.length).toBeLessThan(40);
@@ -173,8 +177,6 @@ describe.skipIf(SKIPPED !== "")(`a topic of Kafka${SKIPPED}`, () => {
 
   test("loses nothing acknowledged and repeats the rest after a restart of the server", async () => {
     const [sink, source] = [await openSink(), await openSource()];
-    const keyed = (...values: string[]): Message[] =>
-      messagesOf(...values).map((each) => ({ ...each, key: "same" }));
     await sink.write(keyed("1", "2", "3", "4"), { signal: neverAborted });
     const read = await readSoon(source, 3, 3);
     await source.ack(read.slice(0, 1));
@@ -207,7 +209,6 @@ describe.skipIf(SKIPPED !== "")(`a topic of Kafka${SKIPPED}`, () => {
 
   test("refuses a wrong password with the way out, and takes the right one", async () => {
     const brokers = [server.saslBroker];
-    const sasl = (password: string) => ({ mechanism: "plain", username: "me", password }) as const;
     const refused = kafkaSink({ brokers, topic, sasl: sasl("wrong-one") }).open(testContext());
     await expect(refused).rejects.toMatchObject({ code: "CONNECTION", canHeal: false });
     await expect(refused).rejects.toThrow(/mend the option sasl/);
@@ -217,19 +218,76 @@ describe.skipIf(SKIPPED !== "")(`a topic of Kafka${SKIPPED}`, () => {
   });
 });
 
+describe.skipIf(SKIPPED !== "")(`with Kafka${SKIPPED}`, () => {
+  beforeAll(async () => {
+    server = await KafkaServer.start();
+  });
+  afterAll(() => server.stop());
+
+  sourceContract(
+    "a topic of Kafka",
+    async () => {
+      await setUp();
+      const settings = { brokers: [server.broker], topic, group: `${GROUP}-${topic}` };
+      return { connector: kafkaSource(settings), put: (values) => add(...values), tearDown };
+    },
+    { patienceMs: PATIENCE_MS },
+  );
+
+  sinkContract("a topic of Kafka", async () => {
+    await setUp();
+    const all = async (count: number): Promise<Message<Buffer | null>[]> => {
+      const group = `reader-${topic}`;
+      const reader = await kafkaSource({ brokers: [server.broker], topic, group }).open(
+        testContext(),
+      );
+      const messages = await readSoon(reader, count, 1000);
+      await reader.close();
+      return messages;
+    };
+    return {
+      connector: kafkaSink({ brokers: [server.broker], topic }),
+      received: async (count) => textsOf(await all(count)),
+      headers: async () => (await all(1))[0]?.headers ?? {},
+      tearDown,
+    };
+  });
+});
+
+async function setUp(): Promise<void> {
+  topic = `contract-${++topics}`;
+  await server.createTopic(topic, 1);
+}
+
+function tearDown(): Promise<void> {
+  return Promise.resolve();
+}
+
+function keyed(...values: readonly string[]): Message[] {
+  return messagesOf(...values).map((each) => ({ ...each, key: "same" }));
+}
+
+function sasl(password: string) {
+  return { mechanism: "plain", username: "me", password } as const;
+}
+
 async function openSource(
   options: Partial<KafkaSourceOptions> = {},
   context: TestContext = testContext(),
 ): Promise<Source<Buffer | null>> {
   // Each topic has a group of its own: a group lives on in the broker.
   const settings = { brokers: [server.broker], topic, group: `${GROUP}-${topic}` };
-  const source = await kafkaSource({ ...settings, sessionTimeoutMs: 6000, ...options }).open(context);
+  const source = await kafkaSource({ ...settings, sessionTimeoutMs: 6000, ...options }).open(
+    context,
+  );
   opened.push(source);
   return source;
 }
 
 async function openSink(): Promise<Sink> {
-  const sink = await kafkaSink({ brokers: [server.broker], topic, timeoutMs: 2000 }).open(testContext());
+  const sink = await kafkaSink({ brokers: [server.broker], topic, timeoutMs: 2000 }).open(
+    testContext(),
+  );
   opened.push(sink);
   return sink;
 }
@@ -261,14 +319,17 @@ async function readSoon(
   const found: Message<Buffer | null>[] = [];
   const untilMs = systemTimer.now() + PATIENCE_MS;
   while (found.length < count && systemTimer.now() < untilMs)
-    found.push(...(await readOnce(source, Math.min(countMax, count - found.length), 1000).catch(() => [])));
+    found.push(
+      ...(await readOnce(source, Math.min(countMax, count - found.length), 1000).catch(() => [])),
+    );
   return found;
 }
 
 async function until(isSo: () => boolean): Promise<void> {
   const untilMs = systemTimer.now() + PATIENCE_MS;
   while (!isSo()) {
-    if (systemTimer.now() > untilMs) throw new Error(`it did not come about within ${PATIENCE_MS} ms`);
+    if (systemTimer.now() > untilMs)
+      throw new Error(`it did not come about within ${PATIENCE_MS} ms`);
     await systemTimer.sleep(50);
   }
 }

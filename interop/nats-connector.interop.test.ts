@@ -16,6 +16,8 @@ import {
   textsOf,
 } from "../packages/pipeline/test/connector-context.ts";
 import type { TestContext } from "../packages/pipeline/test/connector-context.ts";
+import { sinkContract } from "../packages/pipeline/test/sink-contract.ts";
+import { sourceContract } from "../packages/pipeline/test/source-contract.ts";
 import { serverProgram, untilFound } from "./found.ts";
 import { natsUrl, startNats } from "./nats-server.ts";
 import type { ServerProcess } from "./server-process.ts";
@@ -130,19 +132,26 @@ describe.skipIf(SKIPPED !== "")(`a stream of NATS${SKIPPED}`, () => {
   });
 
   // A busy machine may stop this process for longer than a sign of life can be late.
-  test("leaves messages with a source that works on them longer than the ack wait", { retry: 2 }, async () => {
-    await add(1);
-    const source = await openSource({ ackWaitMs: 1000 });
-    const messages = await readMany(source, 1);
-    expect(await readOnce(source, 1, 2500)).toEqual([]);
-    await source.ack(messages);
-    expect(await pending()).toBe(0);
-  });
+  test(
+    "leaves messages with a source that works on them longer than the ack wait",
+    { retry: 2 },
+    async () => {
+      await add(1);
+      const source = await openSource({ ackWaitMs: 1000 });
+      const messages = await readMany(source, 1);
+      expect(await readOnce(source, 1, 2500)).toEqual([]);
+      await source.ack(messages);
+      expect(await pending()).toBe(0);
+    },
+  );
 
   test("leaves out a message that the stream already has", async () => {
     const sink = await openSink();
     for (let count = 0; count < 2; count++)
-      expect(await sink.write(messagesOf("a", "b"), { signal: neverAborted })).toEqual([undefined, undefined]);
+      expect(await sink.write(messagesOf("a", "b"), { signal: neverAborted })).toEqual([
+        undefined,
+        undefined,
+      ]);
     const { state } = await manage((manager) => manager.streams.info(stream));
     expect(state.messages).toBe(2);
   });
@@ -182,7 +191,9 @@ describe.skipIf(SKIPPED !== "")(`a stream of NATS${SKIPPED}`, () => {
 
   test("fails a message that is too large, and only that one", async () => {
     const sink = await openSink();
-    const results = await sink.write(messagesOf("a", "x".repeat(2_000_000)), { signal: neverAborted });
+    const results = await sink.write(messagesOf("a", "x".repeat(2_000_000)), {
+      signal: neverAborted,
+    });
     expect(results?.map((each) => each?.isRetriable)).toEqual([undefined, false]);
     expect(results?.[1]?.error.message).toMatch(/2000000 bytes; the server takes 1048576/);
   });
@@ -190,7 +201,9 @@ describe.skipIf(SKIPPED !== "")(`a stream of NATS${SKIPPED}`, () => {
   test("refuses an unknown stream with the way out", async () => {
     const servers = natsUrl(server);
     const source = natsSource({ servers, stream: "nothing", consumer: "billing" });
-    await expect(source.open(testContext())).rejects.toThrow(/stream not found; create the stream first/);
+    await expect(source.open(testContext())).rejects.toThrow(
+      /stream not found; create the stream first/,
+    );
     const sink = await openSink({ subject: "nothing.here" });
     const [result] = (await sink.write(messagesOf(1), { signal: neverAborted })) ?? [];
     expect(result?.error.message).toMatch(/no stream takes the subject nothing\.here; create one/);
@@ -200,6 +213,45 @@ describe.skipIf(SKIPPED !== "")(`a stream of NATS${SKIPPED}`, () => {
     await add(1, 2, 3);
     const source = await openSource();
     expect(await source.backlog?.()).toBe(3);
+  });
+});
+
+describe.skipIf(SKIPPED !== "")(`with NATS${SKIPPED}`, () => {
+  beforeAll(async () => {
+    server = await startNats();
+  });
+  afterAll(() => server.stop());
+
+  sourceContract(
+    "a stream of NATS",
+    async () => {
+      await setUp();
+      const settings = { servers: natsUrl(server), stream, consumer: "billing" };
+      return { connector: natsSource(settings), put: (values) => add(...values), tearDown };
+    },
+    // The server delivers messages again in any order.
+    { isOrdered: false },
+  );
+
+  sinkContract("a stream of NATS", async () => {
+    await setUp();
+    const settings = { servers: natsUrl(server), stream, consumer: "reader" };
+    const all = async (count: number) => {
+      const reader = await natsSource(settings).open(testContext());
+      const messages = await readMany(reader, count);
+      await reader.close();
+      return messages;
+    };
+    return {
+      connector: natsSink({ servers: natsUrl(server), subject: SUBJECT, timeoutMs: 1000 }),
+      received: async (count) => textsOf(await all(count)),
+      headers: async () => (await all(1))[0]?.headers ?? {},
+      fail: tearDown,
+      mend: async () => {
+        await manage((manager) => manager.streams.add({ name: stream, subjects: ["orders.>"] }));
+      },
+      tearDown,
+    };
   });
 });
 
@@ -217,6 +269,16 @@ describe.skipIf(SKIPPED !== "")(`a NATS with users${SKIPPED}`, () => {
     }
   });
 });
+
+async function setUp(): Promise<void> {
+  // A server that is busy removing a stream may find its files again under the same name.
+  stream = `contract-${++streams}`;
+  await manage((manager) => manager.streams.add({ name: stream, subjects: ["orders.>"] }));
+}
+
+async function tearDown(): Promise<void> {
+  await manage((manager) => manager.streams.delete(stream));
+}
 
 async function openSource(
   options: Partial<NatsSourceOptions> = {},

@@ -22,6 +22,9 @@ const ENTRIES = {
   "@sluice/lab/sim": "packages/lab/src/sim.ts",
   "@sluice/pipeline": "packages/pipeline/src/index.ts",
   "@sluice/pipeline/testing": "packages/pipeline/src/testing.ts",
+  "@sluice/pipeline/kafka": "packages/pipeline/src/kafka.ts",
+  "@sluice/pipeline/nats": "packages/pipeline/src/nats.ts",
+  "@sluice/pipeline/redis": "packages/pipeline/src/redis.ts",
   "@sluice/pulsar": "packages/pulsar/src/index.ts",
   "@sluice/pulsar/wire": "packages/pulsar/src/wire.ts",
 };

@@ -3,6 +3,7 @@ import { benchBucket } from "./bucket/bench.ts";
 import { benchBusy } from "./busy/bench.ts";
 import { benchChurn } from "./churn/bench.ts";
 import { benchConcurrency } from "./concurrency/bench.ts";
+import { benchConnectors } from "./connectors/bench.ts";
 import { benchFleet } from "./fleet/bench.ts";
 import { benchGateway } from "./gateway/bench.ts";
 import { benchGate } from "./gate/bench.ts";
@@ -26,6 +27,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["busy", benchBusy],
   ["churn", benchChurn],
   ["concurrency", benchConcurrency],
+  ["connectors", benchConnectors],
   ["fleet", benchFleet],
   ["gate", benchGate],
   ["gateway", benchGateway],

@@ -6,7 +6,14 @@ import { VirtualTimer } from "@sluice/core/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { END, fileSink, fileSource } from "@sluice/pipeline";
 import type { FileSourceOptions, Source } from "@sluice/pipeline";
-import { messagesOf, neverAborted, readMany, readOnce, testContext, textsOf } from "./connector-context.ts";
+import {
+  messagesOf,
+  neverAborted,
+  readMany,
+  readOnce,
+  testContext,
+  textsOf,
+} from "./connector-context.ts";
 import { sinkContract } from "./sink-contract.ts";
 import { sourceContract } from "./source-contract.ts";
 
@@ -68,9 +75,8 @@ describe("a file as a source", () => {
     const context = testContext();
     const source = await fileSource({ path, lineMaxBytes: 99 }).open(context);
     expect(textsOf(await readMany(source, 10))).toEqual(["1", "3"]);
-    expect(context.told).toEqual([
-      { level: "warning", text: expect.stringContaining("1 lines longer than 99 bytes") },
-    ]);
+    expect(context.told).toHaveLength(1);
+    expect(context.told[0]?.text).toContain("1 lines longer than 99 bytes");
     await source.close();
   });
 
@@ -282,8 +288,8 @@ async function opened(
 
 /** Lets virtual time pass while real reads of the file end in their own time. */
 async function passUntilSettled(timer: VirtualTimer, work: Promise<unknown>): Promise<void> {
-  let isSettled = false;
-  const settle = (): void => void (isSettled = true);
+  const settled = new AbortController();
+  const settle = (): void => settled.abort();
   work.then(settle, settle);
-  while (!isSettled) await timer.advance(timer.sleeping > 0 ? 10 : 0);
+  while (!settled.signal.aborted) await timer.advance(timer.sleeping > 0 ? 10 : 0);
 }

@@ -14,6 +14,7 @@ import {
   testContext,
   textsOf,
 } from "./connector-context.ts";
+import { CuttingProxy } from "./cutting-proxy.ts";
 import { sinkContract } from "./sink-contract.ts";
 import { sourceContract } from "./source-contract.ts";
 import type { TestContext } from "./connector-context.ts";
@@ -88,7 +89,9 @@ describe.skipIf(redisPath === undefined)(`a stream of Redis${NEEDS_REDIS}`, () =
     const controller = new AbortController();
     const startedMs = systemTimer.now();
     const read = source.read(1, { signal: controller.signal, waitMs: 50_000 });
-    await until(async () => String(await server.command("INFO", "clients")).includes("blocked_clients:1"));
+    await until(async () =>
+      String(await server.command("INFO", "clients")).includes("blocked_clients:1"),
+    );
     controller.abort();
     expect(await read).toEqual([]);
     expect(systemTimer.now() - startedMs).toBeLessThan(40_000);
@@ -122,16 +125,20 @@ describe.skipIf(redisPath === undefined)(`a stream of Redis${NEEDS_REDIS}`, () =
   });
 
   // A busy machine may stop this process for longer than a renewal can be late.
-  test("leaves messages with a consumer that works on them longer than the claim takes", { retry: 2 }, async () => {
-    await add(server, "1");
-    const options = { claimIdleMs: 600 };
-    const [slow, other] = [await openSource(server, options), await openSource(server, options)];
-    const messages = await readMany(slow, 1);
-    expect(await readOnce(other, 1, 1500)).toEqual([]);
-    expect(await readOnce(slow, 1, 300)).toEqual([]);
-    await slow.ack(messages);
-    expect(await pendingIn(server)).toBe(0);
-  });
+  test(
+    "leaves messages with a consumer that works on them longer than the claim takes",
+    { retry: 2 },
+    async () => {
+      await add(server, "1");
+      const options = { claimIdleMs: 600 };
+      const [slow, other] = [await openSource(server, options), await openSource(server, options)];
+      const messages = await readMany(slow, 1);
+      expect(await readOnce(other, 1, 1500)).toEqual([]);
+      expect(await readOnce(slow, 1, 300)).toEqual([]);
+      await slow.ack(messages);
+      expect(await pendingIn(server)).toBe(0);
+    },
+  );
 
   test("delivers a message again that was given back", async () => {
     await add(server, "1");
@@ -157,7 +164,9 @@ describe.skipIf(redisPath === undefined)(`a stream of Redis${NEEDS_REDIS}`, () =
   test("goes on if the stream is removed during a wait", async () => {
     const source = await openSource(server);
     const read = readOnce(source, 1, 30_000);
-    await until(async () => String(await server.command("INFO", "clients")).includes("blocked_clients:1"));
+    await until(async () =>
+      String(await server.command("INFO", "clients")).includes("blocked_clients:1"),
+    );
     await server.command("DEL", STREAM);
     await add(server, "2");
     expect(textsOf(await read)).toEqual(["2"]);
@@ -204,7 +213,8 @@ describe.skipIf(redisPath === undefined)(`a stream of Redis${NEEDS_REDIS}`, () =
       await add(server, ...values.slice(next, next + 10));
       next += 10;
       // Cuts the connections of the source, not that of this command.
-      if (next % 50 === 0) await server.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+      if (next % 50 === 0)
+        await server.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
       const messages = await readOnce(source, 100, 20).catch(() => []);
       for (const text of textsOf(messages)) found.add(text);
       await source.ack(messages).catch(() => undefined);
@@ -295,7 +305,9 @@ describe.skipIf(redisPath === undefined)(`a Redis that fails${NEEDS_REDIS}`, () 
     await expect(readOnce(source, 1, 10)).rejects.toThrow(/ECONNREFUSED|connection was lost/);
     const failed = await sink.write(messagesOf(5), { signal: neverAborted });
     expect(failed?.[0]?.isRetriable).toBe(true);
-    await expect(source.ack(messages.slice(1, 2))).rejects.toThrow(/ECONNREFUSED|connection was lost/);
+    await expect(source.ack(messages.slice(1, 2))).rejects.toThrow(
+      /ECONNREFUSED|connection was lost/,
+    );
     await server.restart();
     await sink.write(messagesOf(5), { signal: neverAborted });
     expect(textsOf(await readMany(source, 2))).toEqual(["4", "5"]);
@@ -327,10 +339,33 @@ describe.skipIf(redisPath === undefined)(`a Redis that fails${NEEDS_REDIS}`, () 
     await sink.close();
   });
 
+  test("repeats a message at once whose reply was lost with its connection", async () => {
+    server = await RedisServer.start();
+    await add(server, "1", "2");
+    const proxy = await CuttingProxy.start(server.port);
+    try {
+      const url = `redis://127.0.0.1:${proxy.port}`;
+      const source = await openSource({ url }, { claimIdleMs: 60_000, timeoutMs: 500 });
+      const first = await readMany(source, 1);
+      expect(textsOf(first)).toEqual(["1"]);
+      proxy.swallowReplies();
+      await expect(readOnce(source, 1, 0)).rejects.toThrow(/no answer|connection was lost/);
+      proxy.cut();
+      // The server has given it to this consumer, and the first one is still in the pipeline.
+      expect(textsOf(await readMany(source, 1))).toEqual(["2"]);
+      expect(await readOnce(source, 1, 0)).toEqual([]);
+      await source.close();
+    } finally {
+      await proxy.close();
+    }
+  });
+
   test("uses the settings of a client", async () => {
     server = await RedisServer.start(["requirepass right-one"]);
     const client = new Redis({ ...server.address, password: "right-one", lazyConnect: true });
-    const source = await redisStreamSource({ client, stream: STREAM, group: GROUP }).open(testContext());
+    const source = await redisStreamSource({ client, stream: STREAM, group: GROUP }).open(
+      testContext(),
+    );
     expect(await readOnce(source, 1, 0)).toEqual([]);
     expect(client.status).toBe("wait");
     await source.close();
@@ -340,18 +375,23 @@ describe.skipIf(redisPath === undefined)(`a Redis that fails${NEEDS_REDIS}`, () 
 describe("the options of streams", () => {
   test.each([
     [{ stream: "a", group: "b" }, /neither url nor client; give one, e\.g\. url: "redis:/],
-    [{ url: "http://x", stream: "a", group: "b" }, /url of redisStreamSource is no address of Redis/],
+    [
+      { url: "http://x", stream: "a", group: "b" },
+      /url of redisStreamSource is no address of Redis/,
+    ],
     [{ url: "redis://x", stream: "", group: "b" }, /stream of redisStreamSource is ""; use a text/],
     [{ url: "redis://x", stream: "a", group: "b", claimIdleMs: 5 }, /claimIdleMs .* from 100 to/],
     [{ url: "redis://x", stream: "a", grup: "b" }, /no option "grup"; did you mean group\?/],
     [{ url: "redis://x", stream: "a", group: "b", from: "0" }, /from .* use one of beginning, end/],
   ])("that are wrong are refused: %j", (options, message) => {
-    expect(() => redisStreamSource(options as unknown as RedisStreamSourceOptions)).toThrow(message);
+    expect(() => redisStreamSource(options as unknown as RedisStreamSourceOptions)).toThrow(
+      message,
+    );
   });
 });
 
 async function openSource(
-  { url }: RedisServer,
+  { url }: { readonly url: string },
   options: Partial<RedisStreamSourceOptions> = {},
   context: TestContext = testContext(),
 ): Promise<Source<Buffer>> {

@@ -3,7 +3,14 @@ import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { END, pipeline, SinkClosedError, stdinSource, stdoutSink } from "@sluice/pipeline";
 import { MemorySource } from "@sluice/pipeline/testing";
-import { messagesOf, neverAborted, readMany, readOnce, testContext, textsOf } from "./connector-context.ts";
+import {
+  messagesOf,
+  neverAborted,
+  readMany,
+  readOnce,
+  testContext,
+  textsOf,
+} from "./connector-context.ts";
 import { sinkContract } from "./sink-contract.ts";
 
 test("the lines of the standard input come as they are written, and then its end", async () => {
@@ -66,7 +73,9 @@ test("a reader that has gone closes the sink, and ends no process", async () => 
   const context = testContext();
   const sink = await stdoutSink({ output }).open(context);
   for (let count = 0; count < 2; count++)
-    await expect(sink.write(messagesOf(1), { signal: neverAborted })).rejects.toThrow(SinkClosedError);
+    await expect(sink.write(messagesOf(1), { signal: neverAborted })).rejects.toThrow(
+      SinkClosedError,
+    );
   expect(context.told).toHaveLength(1);
   await sink.close();
 });

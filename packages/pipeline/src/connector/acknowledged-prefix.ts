@@ -49,7 +49,7 @@ export class AcknowledgedPrefix {
   }
 
   #settle(): void {
-    for (let first = this.#places.peek(); first?.isAcknowledged === true; ) {
+    for (let first = this.#places.peek(); first?.isAcknowledged === true;) {
       this.#position = first.end;
       this.#places.shift();
       first = this.#places.peek();

@@ -33,7 +33,8 @@ test("a line ends behind its line break, so that reading can go on there", () =>
 
 test("of a line without an end no more than the bound is held", () => {
   const splitter = new LineSplitter(LINE_MAX);
-  for (let count = 0; count < 10_000; count++) expect(splitter.push(Buffer.alloc(99, "x"))).toEqual([]);
+  for (let count = 0; count < 10_000; count++)
+    expect(splitter.push(Buffer.alloc(99, "x"))).toEqual([]);
   const [tooLong, next] = splitter.push(Buffer.from("\nok\n"));
   expect(tooLong?.bytes).toBeUndefined();
   expect(next?.bytes?.toString()).toBe("ok");

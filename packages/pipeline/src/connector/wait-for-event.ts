@@ -12,7 +12,11 @@ export async function pause(timer: Timer, ms: number, signal: AbortSignal): Prom
 /** Waits for an event that `subscribe` reports, at most `ms`, or until the signal aborts. */
 export async function waitForEvent(
   subscribe: (happened: () => void) => () => void,
-  { timer, ms, signal }: { readonly timer: Timer; readonly ms: number; readonly signal: AbortSignal },
+  {
+    timer,
+    ms,
+    signal,
+  }: { readonly timer: Timer; readonly ms: number; readonly signal: AbortSignal },
 ): Promise<void> {
   if (signal.aborted || ms <= 0) return;
   const ended = new AbortController();

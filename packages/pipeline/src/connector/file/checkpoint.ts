@@ -73,7 +73,11 @@ export class CheckpointFile {
       }
       await rename(temporary, this.#path);
       const folder = await open(dirname(this.#path), "r");
-      await folder.sync().finally(() => folder.close());
+      try {
+        await folder.sync();
+      } finally {
+        await folder.close();
+      }
     } catch (error) {
       throw fileError(WHAT, this.#path, error);
     }

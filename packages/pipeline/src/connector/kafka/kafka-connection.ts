@@ -1,6 +1,6 @@
 import { ConfigError } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
-import type { Kafka, KafkaConfig, RetryOptions } from "kafkajs";
+import type { Kafka, KafkaConfig, logLevel, Partitioners, RetryOptions } from "kafkajs";
 import { shown } from "../check-options.ts";
 import { ConnectorError } from "../connector-error.ts";
 import { kafkaError } from "./kafka-failure.ts";
@@ -23,9 +23,16 @@ const TIMEOUT_MS = 10_000;
 const TIMEOUT_MIN_MS = 1000;
 const TIMEOUT_MAX_MS = 60_000;
 /** The client library tries again by itself; beyond that, the pipeline does, with its own backoff. */
-export const KAFKA_RETRY: Required<Pick<RetryOptions, "retries" | "initialRetryTime" | "maxRetryTime">> = { retries: 3, initialRetryTime: 100, maxRetryTime: 2000 };
+export const KAFKA_RETRY: Required<
+  Pick<RetryOptions, "retries" | "initialRetryTime" | "maxRetryTime">
+> = { retries: 3, initialRetryTime: 100, maxRetryTime: 2000 };
 
-type Library = typeof import("kafkajs");
+/** What is used of the library. */
+interface Library {
+  readonly Kafka: typeof Kafka;
+  readonly Partitioners: typeof Partitioners;
+  readonly logLevel: typeof logLevel;
+}
 
 export interface KafkaClient {
   readonly kafka: Kafka;

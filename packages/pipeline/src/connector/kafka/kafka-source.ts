@@ -7,7 +7,7 @@ import { ConnectorError } from "../connector-error.ts";
 import type { Format } from "../format.ts";
 import type { OpenContext } from "../open-context.ts";
 import type { ReadOptions, Source, SourceConnector } from "../source.ts";
-import { waitForEvent } from "../wait-for-event.ts";
+import { pause, waitForEvent } from "../wait-for-event.ts";
 import {
   KAFKA_CONNECTION_KEYS,
   KAFKA_RETRY,
@@ -15,7 +15,7 @@ import {
   readKafkaConnection,
 } from "./kafka-connection.ts";
 import type { KafkaClient, KafkaConnectionOptions } from "./kafka-connection.ts";
-import { isRebalancing, kafkaError } from "./kafka-failure.ts";
+import { isCoordinatorLoading, isRebalancing, kafkaError } from "./kafka-failure.ts";
 import { PartitionLog } from "./partition-log.ts";
 
 export interface KafkaSourceOptions extends KafkaConnectionOptions {
@@ -39,14 +39,7 @@ interface KafkaSettings {
 }
 
 const WHAT = "kafkaSource";
-const KNOWN = [
-  ...KAFKA_CONNECTION_KEYS,
-  "topic",
-  "group",
-  "from",
-  "sessionTimeoutMs",
-  "format",
-];
+const KNOWN = [...KAFKA_CONNECTION_KEYS, "topic", "group", "from", "sessionTimeoutMs", "format"];
 const SESSION_TIMEOUT_MS = 30_000;
 const SESSION_TIMEOUT_MIN_MS = 1000;
 const SESSION_TIMEOUT_MAX_MS = 300_000;
@@ -55,6 +48,8 @@ const HEARTBEATS = 3;
 const HEARTBEAT_MAX_MS = 3000;
 /** How long a broker waits for messages before it answers a fetch with none, ms; bounds the wait for a heartbeat. */
 const FETCH_WAIT_MAX_MS = 500;
+/** Pause before the group is joined again while its coordinator loads, ms. */
+const LOADING_MS = 200;
 /** Messages that have come and were not read: from here on partitions are paused. */
 const ARRIVED_MAX = 2000;
 
@@ -124,8 +119,22 @@ class KafkaSource implements Source<Buffer | null> {
 
   /** Connects and joins the group, also again after the client library has given up. */
   begin(): Promise<void> {
-    this.#starting ??= this.#begin().finally(() => (this.#starting = undefined));
+    this.#starting ??= this.#beginSoon().finally(() => (this.#starting = undefined));
     return this.#starting;
+  }
+
+  async #beginSoon(): Promise<void> {
+    const { timer, signal } = this.#context;
+    const untilMs = timer.now() + this.#client.timeoutMs;
+    for (;;) {
+      try {
+        await this.#begin();
+        return;
+      } catch (error) {
+        if (!isCoordinatorLoading(error) || timer.now() >= untilMs || signal.aborted) throw error;
+      }
+      await pause(timer, LOADING_MS, signal);
+    }
   }
 
   async #begin(): Promise<void> {
@@ -157,7 +166,7 @@ class KafkaSource implements Source<Buffer | null> {
         eachBatch: (payload) => this.#onBatch(payload),
       });
       // `run` does not reject when joining the group fails.
-      if (this.#failure !== undefined) throw this.#takeFailure();
+      this.#throwFailure();
     } catch (error) {
       this.#isDown = true;
       await consumer.disconnect().catch(() => undefined);
@@ -174,7 +183,7 @@ class KafkaSource implements Source<Buffer | null> {
     for (;;) {
       const messages = this.#take(countMax);
       if (messages.length > 0) return messages;
-      if (this.#failure !== undefined) throw this.#takeFailure();
+      this.#throwFailure();
       if (this.#isDown) await this.begin();
       const leftMs = untilMs - timer.now();
       if (signal.aborted || leftMs <= 0) return [];
@@ -231,10 +240,11 @@ class KafkaSource implements Source<Buffer | null> {
     return admin;
   }
 
-  #takeFailure(): Error {
-    const failure = this.#failure ?? new ConnectorError(`${WHAT}: stopped`);
+  /** Each failure is told once. */
+  #throwFailure(): void {
+    const failure = this.#failure;
     this.#failure = undefined;
-    return failure;
+    if (failure !== undefined) throw failure;
   }
 
   #subscribe(happened: () => void): () => void {
@@ -264,8 +274,8 @@ class KafkaSource implements Source<Buffer | null> {
     return false;
   }
 
-  async #onBatch({ batch, heartbeat }: EachBatchPayload): Promise<void> {
-    const { partition, messages } = batch;
+  async #onBatch(payload: EachBatchPayload): Promise<void> {
+    const { partition, messages } = payload.batch;
     for (const message of messages) {
       const offset = Number(message.offset);
       let log = this.#logs.get(partition);
@@ -279,7 +289,7 @@ class KafkaSource implements Source<Buffer | null> {
     }
     this.#notify();
     if (this.#arrived.length >= ARRIVED_MAX) this.#pause();
-    await heartbeat();
+    await payload.heartbeat();
   }
 
   #messageOf(partition: number, read: KafkaMessage): Message<Buffer | null> {
@@ -313,7 +323,7 @@ class KafkaSource implements Source<Buffer | null> {
   #onCommitted(topics: readonly TopicOffsets[]): void {
     for (const { partitions } of topics)
       for (const { partition, offset } of partitions)
-        this.#logs.get(partition)?.onCommitted(Number(String(offset)));
+        this.#logs.get(partition)?.onCommitted(Number(offset));
   }
 
   #onCrash(error: Error): void {
@@ -363,7 +373,9 @@ class KafkaSource implements Source<Buffer | null> {
       if (due.every(({ log, offset }) => log.committed >= offset)) return;
       if (this.#assignments === before) await this.#nextAssignment();
       if (this.#assignments === before)
-        throw new ConnectorError(`${what}: the offsets are not committed: the group is rebalancing`);
+        throw new ConnectorError(
+          `${what}: the offsets are not committed: the group is rebalancing`,
+        );
     }
   }
 

@@ -16,7 +16,12 @@ test("the lowest unacknowledged offset is committed, and once", () => {
 test("a message in the pipeline is not read twice after a rebalance", () => {
   const log = new PartitionLog(0);
   for (const offset of [0, 1, 2]) expect(log.add(offset)).toBeDefined();
-  expect([0, 1, 2, 3].map((offset) => log.add(offset) !== undefined)).toEqual([false, false, false, true]);
+  expect([0, 1, 2, 3].map((offset) => log.add(offset) !== undefined)).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ]);
 });
 
 test("offsets may have gaps, as in a compacted topic", () => {

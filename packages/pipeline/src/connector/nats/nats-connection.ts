@@ -35,17 +35,21 @@ export function readNatsConnection(what: string, options: NatsConnectionOptions)
   requireWhole(`timeoutMs of ${what}`, timeoutMs, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS);
   const list: readonly unknown[] = Array.isArray(servers) ? servers : [servers];
   const wrong = list.find((server) => typeof server !== "string" || server === "");
-  if (list.length === 0 || wrong !== undefined || servers === undefined)
+  if (list.length === 0 || wrong !== undefined || list.includes(undefined))
     throw new ConfigError(
       `servers of ${what} is ${shown(servers)}; use addresses such as "nats://localhost:4222"`,
     );
-  if (typeof connection !== "object" || connection === null)
+  if (!isObject(connection))
     throw new ConfigError(
       `connection of ${what} is ${shown(connection)}; use an object, e.g. { user: "me", pass: "secret" }`,
     );
   const again = { reconnect: true, maxReconnectAttempts: -1, reconnectTimeWait: RECONNECT_MS };
   const own = { servers: list as string[], timeout: timeoutMs };
   return { options: { ...again, ...connection, ...own }, timeoutMs };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 /** One connection, which the client library renews. */

@@ -2,10 +2,19 @@ import { ConnectorError } from "../connector-error.ts";
 
 /** What only a change of settings, of the server or of ours, can end: by the name or the message of the error. */
 const PERMANENT: readonly (readonly [RegExp, string])[] = [
-  [/Authorization|Authentication/i, "mend user and pass, token or authenticator of the option connection"],
+  [
+    /Authorization|Authentication/i,
+    "mend user and pass, token or authenticator of the option connection",
+  ],
   [/Permissions Violation/i, "give the user the right to this subject"],
-  [/StreamNotFound|stream not found/i, "create the stream first, e.g. nats stream add orders --subjects 'orders.>'"],
-  [/JetStreamNotEnabled|jetstream (?:is )?not enabled/i, "start the server with JetStream: nats-server -js"],
+  [
+    /StreamNotFound|stream not found/i,
+    "create the stream first, e.g. nats stream add orders --subjects 'orders.>'",
+  ],
+  [
+    /JetStreamNotEnabled|jetstream (?:is )?not enabled/i,
+    "start the server with JetStream: nats-server -js",
+  ],
 ];
 /** Of a publish that no stream answers; the client library takes it for a server without JetStream. */
 const NO_STREAM = /NoResponders|no responders|JetStreamNotEnabled|jetstream is not enabled/i;

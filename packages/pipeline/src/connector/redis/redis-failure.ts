@@ -4,7 +4,10 @@ import { ConnectorError } from "../connector-error.ts";
 const PERMANENT: readonly (readonly [RegExp, string])[] = [
   [/\bWRONGPASS\b|invalid password/i, "mend the password: redis://user:password@host"],
   [/\bNOAUTH\b/, "the server wants a password: redis://user:password@host"],
-  [/\bNOPERM\b/, "give the user the right to the commands XADD, XREADGROUP, XACK, XCLAIM, XAUTOCLAIM, XGROUP and XINFO of this key"],
+  [
+    /\bNOPERM\b/,
+    "give the user the right to the commands XADD, XREADGROUP, XACK, XCLAIM, XAUTOCLAIM, XGROUP and XINFO of this key",
+  ],
   [/\bWRONGTYPE\b/, "the key holds something other than a stream; use another name for the stream"],
   [/unknown command.*XAUTOCLAIM/i, "use Redis 6.2 or newer, or Valkey"],
   [/without any password configured/i, "the server has no password; remove it from the URL"],
@@ -40,6 +43,6 @@ export function isGroupMissing(error: unknown): boolean {
 }
 
 /** An AggregateError of `node:net` has a code only. */
-function messageOf(error: Error & { readonly code?: unknown }): string {
-  return error.message === "" ? String(error.code ?? error.name) : error.message;
+function messageOf(error: Error & { readonly code?: string }): string {
+  return error.message === "" ? (error.code ?? error.name) : error.message;
 }

@@ -12,7 +12,7 @@ import { RedisLine } from "./redis-line.ts";
 import type { Argument } from "./redis-line.ts";
 import { CONNECTION_KEYS, readConnection } from "./redis-options.ts";
 import type { RedisConnecting, RedisConnectionOptions } from "./redis-options.ts";
-import { backlogOf, entriesOf, readEntriesOf } from "./reply.ts";
+import { backlogOf, claimOf, readEntriesOf } from "./reply.ts";
 import type { Entry } from "./reply.ts";
 
 export interface RedisStreamSourceOptions extends RedisConnectionOptions {
@@ -191,11 +191,7 @@ class RedisStreamSource implements Source<Buffer> {
   }
 
   /** Own pending messages first, then those of dead consumers if it is time, then new ones. */
-  async #entries(
-    countMax: number,
-    leftMs: number,
-    signal: AbortSignal,
-  ): Promise<readonly Entry[]> {
+  async #entries(countMax: number, leftMs: number, signal: AbortSignal): Promise<readonly Entry[]> {
     await this.#noticeConnection();
     const { stream, group } = this.#settings;
     const beginning = ["XREADGROUP", "GROUP", group, this.#consumer, "COUNT", countMax] as const;
@@ -242,9 +238,9 @@ class RedisStreamSource implements Source<Buffer> {
     const { cursor } = this.#claims;
     const claim = ["XAUTOCLAIM", stream, group, this.#consumer, claimIdleMs, cursor] as const;
     const reply = await this.#healed(this.#asking, [...claim, "COUNT", countMax]);
-    const [next, entries] = Array.isArray(reply) ? (reply as unknown[]) : [];
-    this.#claims.claimed(next === undefined ? "0-0" : String(next), this.#context.timer.now());
-    return entriesOf(entries);
+    const { cursor: next, entries } = claimOf(reply);
+    this.#claims.claimed(next, this.#context.timer.now());
+    return entries;
   }
 
   #take(entries: readonly Entry[]): Message<Buffer>[] {

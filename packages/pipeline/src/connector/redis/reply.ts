@@ -11,8 +11,17 @@ export function readEntriesOf(reply: unknown): Entry[] {
   return entriesOf(entries);
 }
 
+/** The reply of `XAUTOCLAIM`: where the next scan starts, and what was claimed. */
+export function claimOf(reply: unknown): { readonly cursor: string; readonly entries: Entry[] } {
+  const [cursor, entries] = listOf(reply);
+  return {
+    cursor: Buffer.isBuffer(cursor) ? cursor.toString() : "0-0",
+    entries: entriesOf(entries),
+  };
+}
+
 /** A list of `[id, [field, value, …]]`. */
-export function entriesOf(list: unknown): Entry[] {
+function entriesOf(list: unknown): Entry[] {
   return listOf(list).flatMap((item) => {
     // Redis 6.2 claims entries that were removed as nothing at all.
     if (!Array.isArray(item)) return [];

@@ -1,0 +1,61 @@
+import { systemClock } from "@sluice/core/system";
+import { generator, pipeline } from "@sluice/pipeline";
+import type { SinkConnector, SourceConnector } from "@sluice/pipeline";
+import { heapBytes } from "./heap.ts";
+
+/** One measurement of the heap for each part of the messages. */
+const PARTS = 10;
+/** The first parts are not compared: pools and code caches fill. */
+const WARM_UP_PARTS = 2;
+/** A run that takes longer is stopped and has failed. */
+const RUN_MAX_MS = 15 * 60_000;
+
+export interface Carried {
+  readonly perSecond: number;
+  /** Largest heap after the warm-up divided by the smallest. */
+  readonly growth: number;
+  readonly heapMb: number;
+}
+
+/** Sends messages of about 100 bytes into a sink by one pipeline and reads them by another, both at once. */
+export async function carry(
+  { sink, source }: { readonly sink: SinkConnector; readonly source: SourceConnector },
+  count: number,
+): Promise<Carried> {
+  const heaps: number[] = [];
+  const startMs = systemClock.now();
+  let read = 0;
+  const signal = AbortSignal.timeout(RUN_MAX_MS);
+  const reader = new AbortController();
+  const counter: SinkConnector = {
+    kind: "counter",
+    open: () =>
+      Promise.resolve({
+        write: (messages) => {
+          const before = Math.floor((read * PARTS) / count);
+          read += messages.length;
+          if (Math.floor((read * PARTS) / count) > before) heaps.push(heapBytes());
+          if (read >= count) reader.abort();
+          return Promise.resolve();
+        },
+        close: () => Promise.resolve(),
+      }),
+  };
+  const values = (index: number): object => ({ order: index, note: "x".repeat(80) });
+  const reading = await pipeline("read")
+    .source(source)
+    .sink(counter)
+    .start({ signal: AbortSignal.any([signal, reader.signal]) });
+  const writing = await pipeline("write")
+    .source(generator({ values, count }))
+    .sink(sink)
+    .start({ signal });
+  await Promise.all([writing.done, reading.done]);
+  if (read < count) throw new Error(`only ${read} of ${count} messages came within the time`);
+  const compared = heaps.slice(WARM_UP_PARTS);
+  return {
+    perSecond: (count * 1000) / (systemClock.now() - startMs),
+    growth: Math.max(...compared) / Math.min(...compared),
+    heapMb: Math.max(...compared) / 1e6,
+  };
+}
