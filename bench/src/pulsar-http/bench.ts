@@ -83,7 +83,15 @@ export async function benchPulsarHttp({ rounds, quick, json }: BenchOptions): Pr
       isYardstick ? "" : verdict(wallRatios, cpuRatios),
     ];
   });
-  const heading = ["1 KiB messages", "a second", "/ by hand", "a second of CPU", "/ by hand", "goal", ""];
+  const heading = [
+    "1 KiB messages",
+    "a second",
+    "/ by hand",
+    "a second of CPU",
+    "/ by hand",
+    "goal",
+    "",
+  ];
   return `${machineLine(machine)}\n\n${table(heading, rows)}`;
 }
 
@@ -105,9 +113,7 @@ async function fill(url: string, count: number): Promise<void> {
     receiverQueueSize: 1,
   });
   const producer = await client.createProducer({ topic: "orders", batching: false });
-  await Promise.all(
-    Array.from({ length: count }, (_, id) => producer.send({ data: orderOf(id) })),
-  );
+  await Promise.all(Array.from({ length: count }, (_, id) => producer.send({ data: orderOf(id) })));
   await keeper.close();
   await client.close();
 }

@@ -55,5 +55,11 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
+/** The value, which must be there. */
+export function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("nothing is there");
+  return value;
+}
+
 export const textOf = ({ value }: Message): string =>
   Buffer.isBuffer(value) ? value.toString() : String(value);

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { mapCommand } from "../src/map/command/map-command.ts";
@@ -51,6 +52,16 @@ describe.skipIf(!hasPython)("a map in Python (needs python3)", () => {
       [{ value: 1 }, { value: 2, key: "second", headers: { a: "b" } }],
       [],
       [{ value: ["tea", "k", { h: "1" }, "3"] }],
+    ]);
+  });
+
+  test("the example of docs/maps.md works as it is", async () => {
+    const page = await readFile(new URL("../../../docs/maps.md", import.meta.url), "utf8");
+    const [, example = ""] = /```python\n(.*?)```/s.exec(page) ?? [];
+    const { map } = await scene({ args: ["-c", example] });
+    expect(await map({ price: 3, count: 2 }, { price: 3 })).toEqual([
+      [{ value: { price: 3, count: 2, total: 6 }, headers: { by: "python" } }],
+      failure(false, "no field 'count'"),
     ]);
   });
 
@@ -109,9 +120,9 @@ describe.skipIf(!hasPython)("a map in Python (needs python3)", () => {
   test("a message that the program loses fails once others have overtaken it", async () => {
     const { map } = await scene({ timeoutMs: 300, inFlightMax: 4 });
     const lost = map("lose");
-    let isOver = false;
-    void lost.then(() => (isOver = true));
-    while (!isOver) expect(await map({ do: "double", n: 1 })).toEqual([[{ value: 2 }]]);
+    const isOver = lost.then(() => true);
+    do expect(await map({ do: "double", n: 1 })).toEqual([[{ value: 2 }]]);
+    while (!(await Promise.race([isOver, Promise.resolve(false)])));
     expect(await lost).toEqual([failure(true, "answered later messages, but not this one")]);
   });
 

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { pulsarSink } from "../src/connector/pulsar/pulsar-sink.ts";
@@ -23,7 +24,9 @@ async function start(at: number): Promise<void> {
   broker = spawn(process.execPath, [SCRIPT, folder, `pulsar://127.0.0.1:${at}`], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const [line] = (await once(createInterface({ input: broker.stdout! }), "line")) as [string];
+  const [line] = (await once(createInterface({ input: broker.stdout as Readable }), "line")) as [
+    string,
+  ];
   port = Number(line);
 }
 
@@ -43,14 +46,14 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+const batch = (from: number): Message[] =>
+  Array.from({ length: 100 }, (_, i) => messageOf(`m${from + i}`, { id: `${from + i}` }));
+
 test("a killed broker loses nothing that was written, and delivers again only what was not acknowledged", async () => {
   const options = { url: `pulsar://127.0.0.1:${port}`, topic: "orders" };
   const scene = connectorScene();
   const source = await pulsarSource({ ...options, subscription: "shop" }).open(scene.context);
   const sink = await pulsarSink(options).open(connectorScene().context);
-  const batch = (from: number): Message[] =>
-    Array.from({ length: 100 }, (_, i) => messageOf(`m${from + i}`, { id: `${from + i}` }));
-
   expect(await sink.write(batch(0), unhurried)).toBeUndefined();
   const first = await readCount(source, 60);
   await source.ack(first.slice(0, 50));

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Source } from "../src/connector/source.ts";
 import { pulsarSource } from "../src/connector/pulsar/pulsar-source.ts";
 import type { PulsarSourceOptions } from "../src/connector/pulsar/pulsar-source.ts";
-import { connectorScene, readCount, textOf, unhurried, until } from "./connector-scene.ts";
+import { connectorScene, present, readCount, textOf, unhurried, until } from "./connector-scene.ts";
 import { sourceContract } from "./source-contract.ts";
 
 let broker: RunningBroker;
@@ -65,7 +65,7 @@ test("a message comes with its key, properties as headers, and event time", asyn
     headers: { traceparent: "00-1", region: "eu" },
     eventTimeMs: 1_234,
   });
-  expect(textOf(message!)).toBe("tea");
+  expect(textOf(present(message))).toBe("tea");
 });
 
 test("a read takes what is queued, up to its bound, and waits no longer than it may for the first", async () => {
@@ -102,11 +102,11 @@ test("a nacked message comes again with the same id, after the delay", async () 
   const source = await openSource({ nackDelayMs: 10 });
   await publish(numbers(3));
   const [first, second, third] = await readCount(source, 3);
-  await source.ack([first!, third!]);
-  await source.nack?.([second!]);
+  await source.ack([present(first), present(third)]);
+  await source.nack?.([present(second)]);
   const [again] = await readCount(source, 1);
   expect(again?.id).toBe(second?.id);
-  await source.ack([again!]);
+  await source.ack([present(again)]);
   expect(await source.read(5, { ...unhurried, waitMs: 50 })).toEqual([]);
 });
 

@@ -5,6 +5,7 @@
  * In: { messages: [{ place, message }] }. Out: { ready } or { failed } once; then { place, outputs } or
  * { place, error, isRetriable } for each message, as soon as it is known.
  */
+/* oxlint-disable unicorn/require-post-message-target-origin */
 import { parentPort, workerData } from "node:worker_threads";
 
 const { url, settings } = workerData;

@@ -2,6 +2,9 @@ import type { Timer } from "@sluice/core";
 import { addAbortListener, removeAbortListener } from "@sluice/core/internal";
 import type { AbortListener } from "@sluice/core/internal";
 
+/** The reason of an abort that is no error: an error would capture a stack with every wait. */
+const OVER = Symbol("the wait is over");
+
 /** A signal that aborts after `ms` or with another signal. `end` frees the timer; it must be called once. */
 export class Wait implements AbortListener {
   readonly #controller = new AbortController();
@@ -16,7 +19,7 @@ export class Wait implements AbortListener {
     addAbortListener(outer, this);
     // One controller for both: its abort ends the sleep, and the end of the sleep aborts.
     timer.sleep(ms, this.#controller.signal).then(
-      () => this.#controller.abort(),
+      () => this.#controller.abort(OVER),
       () => undefined,
     );
   }
@@ -31,6 +34,6 @@ export class Wait implements AbortListener {
 
   end(): void {
     removeAbortListener(this.#outer, this);
-    this.#controller.abort();
+    this.#controller.abort(OVER);
   }
 }

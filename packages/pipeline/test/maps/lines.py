@@ -1,4 +1,4 @@
-"""The example of docs/maps.md, with values that make it fail in every way."""
+"""A map whose messages say what it does, to make it fail in every way."""
 import base64
 import json
 import os

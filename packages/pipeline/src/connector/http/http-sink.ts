@@ -1,12 +1,22 @@
-import { Ewma } from "@sluice/core/internal";
+import { addAbortListener, Ewma, removeAbortListener } from "@sluice/core/internal";
 import { createGate, ThrottledError } from "@sluice/egress";
-import type { Gate, WhyWaiting } from "@sluice/egress";
+import type {
+  CallOptions,
+  ConcurrencySetting,
+  Gate,
+  Settled,
+  Verdict,
+  WhyWaiting,
+} from "@sluice/egress";
 import { Pool } from "undici";
 import type { Message } from "../../message.ts";
 import type { OpenContext } from "../open-context.ts";
 import type { Sink, SinkConnector, SinkWaiting, WriteFailure, WriteResult } from "../sink.ts";
 import { HttpAnswerError } from "./http-answer-error.ts";
-import { batchedBodies, bytesOf, halves, singleBody } from "./request-body.ts";
+import { HttpExchange, isSuccess } from "./http-exchange.ts";
+import type { HttpAnswer } from "./http-exchange.ts";
+import { HttpTimeoutError } from "./http-timeout-error.ts";
+import { batchedBodies, bytesOf, halves, singleBody, UnsendableError } from "./request-body.ts";
 import type { RequestBody } from "./request-body.ts";
 import { RequestFields } from "./request-fields.ts";
 import { readHttpSinkOptions } from "./sink-options.ts";
@@ -30,8 +40,8 @@ export function httpSink(options: HttpSinkOptions): SinkConnector {
 /** Calls in the gate's queue: as many as the pipeline has messages, which it bounds itself. */
 const WAITING_MAX = 10_000_000;
 
-/** Bytes of an answer's body that are read, so that its connection can be used again; of a longer one it is closed. */
-const ANSWER_BYTES_MAX = 65_536;
+/** The gate's own bound of an adaptive limit. */
+const ADAPTIVE_LIMIT_MAX = 200;
 
 /** Weight of the newest request in the mean time that requests take. */
 const SERVICE_ALPHA = 0.1;
@@ -42,12 +52,37 @@ const OF_ONE_MESSAGE: ReadonlySet<number> = new Set([400, 413, 422]);
 /** Statuses below 500 after which the same request may succeed: timeout, misdirected, too early, too many. */
 const RETRIABLE: ReadonlySet<number> = new Set([408, 421, 425, 429]);
 
-interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The beginning of an answer that is none of success. */
-  readonly excerpt: string;
+/** A pipeline delivers at least once in any case, so a request may be repeated. */
+const IDEMPOTENT: CallOptions = { idempotent: true };
+
+const SERVED: Verdict = { outcome: "ok", retriable: "never" };
+
+/** Fields by which an answer that is fine in itself can ask for a pause. */
+const LIMIT_FIELDS = [
+  "ratelimit",
+  "ratelimit-remaining",
+  "x-ratelimit-remaining",
+  "x-rate-limit-remaining",
+];
+
+/** Codes of undici for a service that takes too long. */
+const LATE_CODES: ReadonlySet<unknown> = new Set([
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+/** One call of `write`: the results of its messages, and the requests that are in flight for it. */
+interface Writing {
+  readonly messages: readonly Message[];
+  /** `true` until there is one. */
+  readonly results: (WriteResult | true)[];
+  readonly exchanges: Set<HttpExchange>;
+  readonly signal: AbortSignal;
 }
+
+/** The body and the messages of a request. Throws an `UnsendableError` if a value has no bytes. */
+type MakeRequest = () => readonly [body: RequestBody, messages: readonly Message[]];
 
 class HttpSink implements Sink {
   readonly #settings: HttpSinkSettings;
@@ -65,17 +100,15 @@ class HttpSink implements Sink {
     this.#context = context;
     this.#path = `${url.pathname}${url.search}`;
     this.#pool = new Pool(url.origin, {
-      // The gate bounds the requests in flight, and with them the connections.
-      connections: null,
+      connections: connectionsOf(request.concurrency),
       connect: { ...certificatesOf(tls), timeout: request.timeoutMs },
-      // The gate gives an attempt up first; this ends the rest of an answer that nobody waits for.
-      headersTimeout: 2 * request.timeoutMs,
+      headersTimeout: request.timeoutMs,
       bodyTimeout: request.timeoutMs,
     });
     this.#gate = createGate({
       name: `${name} to ${url.host}`,
       concurrency: request.concurrency ?? "adaptive",
-      attemptTimeoutMs: request.timeoutMs,
+      classify: verdictOf,
       maxWaiting: WAITING_MAX,
       observers,
       runtime: { timer, random },
@@ -90,10 +123,18 @@ class HttpSink implements Sink {
     messages: readonly Message[],
     { signal }: { readonly signal: AbortSignal },
   ): Promise<readonly WriteResult[] | void> {
-    const results = Array.from<WriteResult>({ length: messages.length });
-    await Promise.all(
-      this.#bodiesOf(messages, results).map((body) => this.#send(body, messages, results, signal)),
-    );
+    const writing: Writing = {
+      messages,
+      results: messages.map(() => true),
+      exchanges: new Set(),
+      signal,
+    };
+    await untilAborted(this.#sendAll(writing), signal, (because) => {
+      for (const exchange of writing.exchanges) exchange.abort(because);
+      for (const [place, result] of writing.results.entries())
+        if (result === true) writing.results[place] = { error: because, isRetriable: true };
+    });
+    const results = writing.results as WriteResult[];
     return results.some((result) => result !== undefined) ? results : undefined;
   }
 
@@ -111,85 +152,93 @@ class HttpSink implements Sink {
     await this.#pool.destroy();
   }
 
-  #bodiesOf(messages: readonly Message[], results: WriteResult[]): readonly RequestBody[] {
+  #sendAll(writing: Writing): Promise<unknown> {
+    const { messages, results } = writing;
     const { batch } = this.#settings;
     if (batch === undefined)
-      return messages.flatMap((message, place) => {
-        try {
-          return singleBody(message, place);
-        } catch (error) {
-          results[place] = { error: error as Error, isRetriable: false };
-          return [];
-        }
-      });
+      return Promise.all(messages.map((message, place) => this.#sendOne(message, place, writing)));
     const { bodies, unsendable } = batchedBodies(messages, batch);
     for (const { place, error } of unsendable) results[place] = { error, isRetriable: false };
-    return bodies;
+    return Promise.all(bodies.map((body) => this.#send(body, writing)));
   }
 
-  /** Sends a body. A service that refuses a batch for one of its messages gets it again in halves. */
-  async #send(
-    body: RequestBody,
-    messages: readonly Message[],
-    results: WriteResult[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const failure = await this.#attempt(body, messages, signal);
-    if (failure === undefined) return;
-    const { error } = failure;
-    const status = error instanceof HttpAnswerError ? error.status : undefined;
-    if (body.places.length > 1 && status !== undefined && OF_ONE_MESSAGE.has(status)) {
-      // One after the other: order is kept as far as the service keeps it.
-      for (const half of halves(body)) await this.#send(half, messages, results, signal);
-      return;
+  async #sendOne(message: Message, place: number, writing: Writing): Promise<void> {
+    const failure = await this.#attempt(() => [singleBody(message, place), [message]], writing);
+    if (writing.results[place] === true) writing.results[place] = failure;
+  }
+
+  /** Sends a batch. A service that refuses it for one of its messages gets it again in halves. */
+  async #send(body: RequestBody, writing: Writing): Promise<void> {
+    const { messages, results } = writing;
+    const { places } = body;
+    const failure = await this.#attempt(
+      () => [body, places.map((place) => messages[place] as Message)],
+      writing,
+    );
+    if (failure !== undefined && places.length > 1) {
+      const { error } = failure;
+      if (error instanceof HttpAnswerError && OF_ONE_MESSAGE.has(error.status)) {
+        // One after the other: order is kept as far as the service keeps it.
+        for (const half of halves(body)) await this.#send(half, writing);
+        return;
+      }
     }
-    for (const place of body.places) results[place] = failure;
+    for (const place of places) if (results[place] === true) results[place] = failure;
   }
 
-  async #attempt(
-    body: RequestBody,
-    messages: readonly Message[],
-    signal: AbortSignal,
-  ): Promise<WriteFailure | undefined> {
-    const sent = body.places.map((place) => messages[place] as Message);
-    const headers = this.#fields.of(sent, body.contentType);
-    const bytes = bytesOf(body);
-    const { method, url } = this.#settings;
+  /** The request is made when the gate admits it, so that no more bodies are in memory than are in flight. */
+  async #attempt(make: MakeRequest, writing: Writing): Promise<WriteFailure | undefined> {
+    const { retry } = this.#settings.request;
+    const work = (): Promise<HttpAnswer> => this.#exchange(make, writing);
     try {
-      const { status, excerpt } = await this.#gate.run(
-        (ended) => this.#request(bytes, headers, ended),
-        // A pipeline delivers at least once in any case.
-        { signal, idempotent: true },
-      );
-      if (status >= 200 && status < 300) return undefined;
-      const error = new HttpAnswerError(status, `${method} ${url.origin}${url.pathname}`, excerpt);
-      const isRetriable = status >= 500 || RETRIABLE.has(status);
-      return { error, isRetriable, ...(isRetriable ? this.#pause() : {}) };
+      const { status, excerpt } = await (retry === undefined
+        ? this.#gate.run(work)
+        : this.#gate.run(work, IDEMPOTENT));
+      return isSuccess(status) ? undefined : this.#refused(status, excerpt);
     } catch (reason) {
-      const error = reason instanceof Error ? reason : new Error(String(reason));
-      if (error instanceof ThrottledError)
-        return { error, isRetriable: true, retryAfterMs: error.retryAfterMs };
-      return { error, isRetriable: true, ...this.#pause() };
+      if (reason instanceof UnsendableError) return { error: reason, isRetriable: false };
+      if (reason instanceof ThrottledError)
+        return { error: reason, isRetriable: true, retryAfterMs: reason.retryAfterMs };
+      return { error: this.#errorOf(reason), isRetriable: true, ...this.#pause() };
     }
   }
 
-  async #request(
-    body: Buffer,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<HttpAnswer> {
+  #exchange(make: MakeRequest, { exchanges, signal }: Writing): Promise<HttpAnswer> {
+    // The call may have waited in the gate while the write was given up.
+    signal.throwIfAborted();
     const { timer } = this.#context;
+    const [body, messages] = make();
     const startedMs = timer.now();
-    const { method } = this.#settings;
-    const answer = await this.#pool.request({ method, path: this.#path, headers, body, signal });
-    const { statusCode: status, headers: fields } = answer;
-    this.#serviceMs.update(timer.now() - startedMs);
-    if (status >= 200 && status < 300) {
-      // The service has the message, whatever becomes of the rest of its answer.
-      answer.body.dump({ limit: ANSWER_BYTES_MAX }).catch(() => undefined);
-      return { status, headers: fields, excerpt: "" };
-    }
-    return { status, headers: fields, excerpt: await excerptOf(answer.body) };
+    const exchange = new HttpExchange((ended) => {
+      exchanges.delete(ended);
+      this.#serviceMs.update(timer.now() - startedMs);
+    });
+    exchanges.add(exchange);
+    this.#pool.dispatch(
+      {
+        method: this.#settings.method,
+        path: this.#path,
+        headers: this.#fields.of(messages, body.contentType),
+        body: bytesOf(body),
+      },
+      exchange,
+    );
+    return exchange.answered;
+  }
+
+  #refused(status: number, excerpt: string): WriteFailure {
+    const { method, url } = this.#settings;
+    const error = new HttpAnswerError(status, `${method} ${url.origin}${url.pathname}`, excerpt);
+    const isRetriable = status >= 500 || RETRIABLE.has(status);
+    return { error, isRetriable, ...(isRetriable ? this.#pause() : {}) };
+  }
+
+  #errorOf(reason: unknown): Error {
+    const { url, request } = this.#settings;
+    if (!(reason instanceof Error)) return new Error(String(reason));
+    return LATE_CODES.has(Reflect.get(reason, "code"))
+      ? new HttpTimeoutError(url.host, request.timeoutMs, { cause: reason })
+      : reason;
   }
 
   /** What the service has asked for, as the gate has understood it. */
@@ -203,38 +252,57 @@ class HttpSink implements Sink {
     const { host } = this.#settings.url;
     const left = leftMs === undefined ? "" : `, ${Math.ceil(leftMs)} ms left`;
     const meanMs = this.#serviceMs.mean;
-    switch (reason) {
-      case "concurrency": {
-        const each = meanMs === undefined ? "" : `, each takes ${Math.round(meanMs)} ms`;
-        return `${inFlight} of ${limit} requests to ${host} in flight${each}`;
-      }
-      case "retry-after":
-        return `${host} asked for a pause${left}`;
-      case "peer-busy":
-        return `${host} answers that it is busy${left}`;
-      case "rate":
-        return `the rate of requests to ${host}${rate === undefined ? "" : ` (${rate})`} is used up${left}`;
-      default:
-        return `requests to ${host} wait: ${reason}${left}`;
+    if (reason === "concurrency") {
+      const each = meanMs === undefined ? "" : `, each takes ${Math.round(meanMs)} ms`;
+      return `${inFlight} of ${limit} requests to ${host} in flight${each}`;
     }
+    if (reason === "retry-after") return `${host} asked for a pause${left}`;
+    if (reason === "peer-busy") return `${host} answers that it is busy${left}`;
+    if (reason === "rate")
+      return `the rate of requests to ${host}${rate === undefined ? "" : ` (${rate})`} is used up${left}`;
+    return `requests to ${host} wait: ${reason}${left}`;
   }
 }
 
-/** The beginning of a body; its end is not waited for beyond the bound. */
-async function excerptOf(body: AsyncIterable<Buffer>): Promise<string> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const piece of body) {
-      bytes += piece.length;
-      if (bytes <= ANSWER_BYTES_MAX) pieces.push(piece);
-      // Leaving the loop closes the connection.
-      else break;
-    }
-  } catch {
-    // The status is known, and says what matters.
-  }
-  return Buffer.concat(pieces).toString("utf8");
+/** Most answers are fine and name no limit; the gate judges all others. */
+function verdictOf(settled: Settled): Verdict | undefined {
+  if (!("value" in settled)) return undefined;
+  const { status, headers } = settled.value as HttpAnswer;
+  if (!isSuccess(status)) return undefined;
+  for (const name of LIMIT_FIELDS) if (headers[name] !== undefined) return undefined;
+  return SERVED;
+}
+
+/** Waits for `done`, or until the signal aborts and `onAborted` was called. */
+function untilAborted(
+  done: Promise<unknown>,
+  signal: AbortSignal,
+  onAborted: (because: Error) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const listener = {
+      handleEvent: (): void => {
+        const reason: unknown = signal.reason;
+        onAborted(reason instanceof Error ? reason : new Error(String(reason)));
+        resolve();
+      },
+    };
+    if (signal.aborted) listener.handleEvent();
+    else addAbortListener(signal, listener);
+    done.finally(() => removeAbortListener(signal, listener)).then(() => resolve(), reject);
+  });
+}
+
+/**
+ * As many connections as requests can be in flight. Without a bound undici opens one for each request that
+ * begins in the turn of the event loop in which another ends: it frees a connection a turn later.
+ */
+function connectionsOf(concurrency: ConcurrencySetting = "adaptive"): number | null {
+  if (typeof concurrency === "number") return concurrency;
+  if (concurrency === "none") return null;
+  return concurrency === "adaptive"
+    ? ADAPTIVE_LIMIT_MAX
+    : (concurrency.maxLimit ?? ADAPTIVE_LIMIT_MAX);
 }
 
 function certificatesOf(tls: HttpSinkSettings["tls"]): object {

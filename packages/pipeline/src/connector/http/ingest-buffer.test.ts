@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { IngestBuffer, IngestRequest } from "./ingest-buffer.ts";
+import type { Message } from "../../message.ts";
 import type { IngestOutcome } from "./ingest-buffer.ts";
 
 function requestOf(values: readonly unknown[]): {
@@ -26,9 +27,9 @@ test("a request ends with its last acknowledgement, once, however often a messag
   const { request, outcomes } = requestOf([1, 2]);
   buffer.offer(request);
   const [first, second] = buffer.take(9);
-  buffer.ack([first!, first!, { id: "x", value: 0, headers: {} }]);
+  buffer.ack([first as Message, first as Message, { id: "x", value: 0, headers: {} }]);
   expect(outcomes).toEqual([]);
-  buffer.ack([second!]);
+  buffer.ack([second as Message]);
   buffer.close();
   expect(outcomes).toEqual(["acknowledged"]);
 });

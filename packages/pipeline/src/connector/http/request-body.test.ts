@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { batchedBodies, bytesOf, halves, singleBody } from "./request-body.ts";
+import type { RequestBody } from "./request-body.ts";
 
 const message = (value: unknown): { id: string; value: unknown; headers: object } => ({
   id: "1",
@@ -47,17 +48,23 @@ test("halves of a body are all of it, in order, down to single messages", () => 
     messagesMax: 9,
     bytesMax: 99,
   }).bodies;
-  const [left, right] = halves(body!);
+  const [left, right] = halves(body as RequestBody);
   expect([left?.places, right?.places]).toEqual([[0, 1], [2]]);
-  expect(bytesOf(right!).toString()).toBe("3\n");
+  expect(bytesOf(right as RequestBody).toString()).toBe("3\n");
 });
 
 test("bytes go into NDJSON as they are, or on one line if they have several", () => {
   const settings = { format: "ndjson", messagesMax: 9, bytesMax: 999 } as const;
   const values = [Buffer.from('{"a":1}'), Buffer.from('{\n"a":1\n}'), Buffer.from("no\njson")];
   const { bodies, unsendable } = batchedBodies(messagesOf(values), settings);
-  expect(bytesOf(bodies[0]!).toString()).toBe('{"a":1}\n{"a":1}\n');
+  expect(bytesOf(bodies[0] as RequestBody).toString()).toBe('{"a":1}\n{"a":1}\n');
   expect(unsendable.map(({ place }) => place)).toEqual([2]);
+});
+
+test("text becomes a JSON string in a batch, and undefined null", () => {
+  const settings = { format: "json", messagesMax: 9, bytesMax: 999 } as const;
+  const { bodies } = batchedBodies(messagesOf(["a\nb", undefined]), settings);
+  expect(bytesOf(bodies[0] as RequestBody).toString()).toBe('["a\\nb",null]');
 });
 
 test.each([

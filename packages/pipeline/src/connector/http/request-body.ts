@@ -1,3 +1,4 @@
+import { SluiceError } from "@sluice/core";
 import type { Message } from "../../message.ts";
 import { encode } from "../format.ts";
 import type { HttpBatchSettings } from "./sink-options.ts";
@@ -21,9 +22,23 @@ const JSON_TYPE = "application/json";
 const NDJSON_TYPE = "application/x-ndjson";
 const NEWLINE = 0x0a;
 
-/** A request for one message, whose value is sent as it is. */
+/** A value that no request can carry: a circle, a BigInt. */
+export class UnsendableError extends SluiceError {
+  override readonly name = "UnsendableError";
+  readonly code = "INVARIANT";
+}
+
+/** A request for one message, whose value is sent as it is. Throws an `UnsendableError`. */
 export function singleBody({ value }: Message, place: number): RequestBody {
-  return { places: [place], parts: [encode(value)], contentType: typeOf(value), format: undefined };
+  let part: Buffer;
+  try {
+    part = encode(value);
+  } catch (error) {
+    throw new UnsendableError(`the message's value has no JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  return { places: [place], parts: [part], contentType: typeOf(value), format: undefined };
 }
 
 /**
@@ -113,7 +128,7 @@ function jsonOf(value: unknown, format: HttpBatchSettings["format"]): Buffer | E
 /** A circle or a BigInt has no JSON. */
 function textOf(value: unknown): Buffer | Error {
   try {
-    return Buffer.from(JSON.stringify(value) ?? "null", "utf8");
+    return Buffer.from(JSON.stringify(value === undefined ? null : value), "utf8");
   } catch (error) {
     return new TypeError(`the message's value has no JSON: ${(error as Error).message}`, {
       cause: error,

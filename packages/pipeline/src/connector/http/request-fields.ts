@@ -10,8 +10,9 @@ export interface RequestFieldsOptions {
   readonly scope: string;
 }
 
-/** Visible characters of ASCII, without the percent sign that escapes all others. */
+/** Anything but visible characters of ASCII, and the percent sign that escapes it. */
 const ESCAPED = /[^\x21-\x24\x26-\x7e]/gu;
+const NEEDS_ESCAPE = /[^\x21-\x24\x26-\x7e]/u;
 
 /** What a field's value may have: visible ASCII, spaces, tabs and the upper half of Latin-1. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -22,31 +23,43 @@ const KEY_LENGTH_MAX = 200;
 /** The fields of requests: those of the user, what messages carry, and the key that repetitions have in common. */
 export class RequestFields {
   readonly #options: RequestFieldsOptions;
+  readonly #keyStart: string;
+  /** The user's fields come last, so that they win; most have none. */
+  readonly #hasOwn: boolean;
 
   constructor(options: RequestFieldsOptions) {
     this.#options = options;
+    this.#keyStart = `${escaped(options.scope)}/`;
+    this.#hasOwn = Object.keys(options.headers).length > 0;
   }
 
   /** Of the request for these messages. A header that they do not agree on is left out. */
   of(messages: readonly Message[], contentType: string): Record<string, string> {
     const { headers, carry, idempotencyHeader } = this.#options;
     const fields: Record<string, string> = { "content-type": contentType };
+    const [first] = messages;
     for (const name of carry) {
-      const value = messages[0]?.headers[name];
+      const value = first?.headers[name];
       if (value === undefined || !FIELD_VALUE.test(value)) continue;
-      if (messages.every((message) => message.headers[name] === value)) fields[name] = value;
+      if (messages.length === 1 || messages.every((message) => message.headers[name] === value))
+        fields[name] = value;
     }
     if (idempotencyHeader !== undefined) fields[idempotencyHeader] = this.#keyOf(messages);
-    return Object.assign(fields, headers);
+    return this.#hasOwn ? Object.assign(fields, headers) : fields;
   }
 
   /** The id of a single message; of several, a hash of their ids in order. */
   #keyOf(messages: readonly Message[]): string {
-    const { scope } = this.#options;
-    const [first, ...others] = messages.map(({ id }) => id);
-    const key = `${scope}/${first}`.replaceAll(ESCAPED, encodeURIComponent);
-    if (others.length === 0 && key.length <= KEY_LENGTH_MAX) return key;
-    const hash = createHash("sha256").update(JSON.stringify([scope, first, ...others]));
-    return hash.digest("hex");
+    const [first] = messages;
+    if (messages.length === 1 && first !== undefined) {
+      const key = this.#keyStart + escaped(first.id);
+      if (key.length <= KEY_LENGTH_MAX) return key;
+    }
+    const ids = [this.#options.scope, ...messages.map(({ id }) => id)];
+    return createHash("sha256").update(JSON.stringify(ids)).digest("hex");
   }
+}
+
+function escaped(text: string): string {
+  return NEEDS_ESCAPE.test(text) ? text.replaceAll(ESCAPED, encodeURIComponent) : text;
 }

@@ -48,7 +48,7 @@ export function connectPulsar(
 }
 
 /** The event of a client in a sentence; undefined if it changes nothing for an operator. */
-export function connectorEventOf(event: ClientEvent): ConnectorEvent | undefined {
+function connectorEventOf(event: ClientEvent): ConnectorEvent | undefined {
   switch (event.type) {
     case "detached": {
       const { role, topic, reason, pauseMs } = event;
@@ -75,7 +75,13 @@ export function connectorEventOf(event: ClientEvent): ConnectorEvent | undefined
         level: "warning",
         text: `the oldest of ${event.messages} messages to ${event.topic} has had no receipt for ${Math.round(event.waitedMs)} ms`,
       };
-    default:
+    case "connected":
+    case "disconnected":
+    case "resent":
+    case "timedOut":
+    case "throttled":
+    case "unthrottled":
+    case "unknownCommand":
       return undefined;
   }
 }

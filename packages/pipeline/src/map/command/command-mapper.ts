@@ -190,12 +190,14 @@ export class CommandMapper implements Mapper {
     this.#context.tell({ level: "warning", text });
     this.#suspect(`${command} ${how}`);
     this.#context.timer.sleep(pauseMs, this.#closed.signal).then(
-      () => {
-        this.#start();
-        this.#pump();
-      },
+      () => this.#restart(),
       () => undefined,
     );
+  }
+
+  #restart(): void {
+    this.#start();
+    this.#pump();
   }
 
   /** The child is gone, and with it what it had: a message that it had alone fails. */

@@ -73,6 +73,7 @@ export class MapThread {
     }
     this.#progressMs = this.#options.timer.now();
     try {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin
       this.#worker.postMessage({ messages });
     } catch (error) {
       this.#onUncloneable(messages, error);
