@@ -49,9 +49,9 @@ export function field<T>(
 /** A schema with a sentence for people who edit a file. */
 export function described<I, O>(
   schema: v.GenericSchema<I, O>,
-  text: string,
+  sentence: string,
 ): v.GenericSchema<I, O> {
-  return v.pipe(schema, v.description(text));
+  return v.pipe(schema, v.description(sentence));
 }
 
 /** A value of one of several forms; `pick` chooses the form by the value, so that errors are about that form. */

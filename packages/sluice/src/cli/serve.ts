@@ -110,13 +110,14 @@ export async function orFail<T>(
 
 /** Resolves with the first signal. From then on a signal does what it does to any process. */
 function untilSignal(): { readonly promise: Promise<void>; readonly cancel: () => void } {
-  let stop = (): void => {};
+  const stopping = new AbortController();
+  const stop = (): void => {
+    process.off("SIGINT", stop).off("SIGTERM", stop);
+    stopping.abort();
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
   const promise = new Promise<void>((resolve) => {
-    stop = () => {
-      process.off("SIGINT", stop).off("SIGTERM", stop);
-      resolve();
-    };
-    process.on("SIGINT", stop).on("SIGTERM", stop);
+    stopping.signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  return { promise, cancel: () => stop() };
+  return { promise, cancel: stop };
 }

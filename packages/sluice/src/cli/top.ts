@@ -29,8 +29,7 @@ administration answers, one object each second, or one with --once. Exits with 1
 
 const EVERY_MS = 1_000;
 /** Of a frame without a terminal. */
-const COLUMNS = 100;
-const ROWS = 60;
+const NO_TERMINAL = { columns: 100, rows: 60 };
 
 export function topCommand(end: (code: ExitCode) => void): Command {
   const command = new Command("top")
@@ -92,7 +91,7 @@ async function showLive(client: AdminClient): Promise<void> {
 }
 
 function frame(snapshot: TopSnapshot, history: TopHistory, whyIndex: number): readonly string[] {
-  const { columns = COLUMNS, rows = ROWS } = process.stdout;
+  const { columns, rows } = process.stdout.isTTY ? process.stdout : NO_TERMINAL;
   return topFrame(snapshot, history, {
     columns,
     rows,

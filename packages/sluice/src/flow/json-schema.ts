@@ -23,7 +23,7 @@ interface AnySchema {
  * refuses unknown and missing keys, wrong types and words; what contradicts another key only the check finds.
  */
 export function jsonSchemaOf(schema: v.GenericSchema<unknown, unknown>): JsonSchema {
-  return convert(schema as unknown as AnySchema);
+  return convert(schema);
 }
 
 function convert(schema: AnySchema): JsonSchema {

@@ -37,7 +37,7 @@ export class EventLines {
   tell(timed: TimedEvent): void {
     const { event } = timed;
     const { kind } = event;
-    const window = this.#windowOf(kind, "subject" in event ? String(event.subject) : "");
+    const window = this.#windowOf(kind, "subject" in event ? event.subject : "");
     if (window.lines < LINES_MAX) {
       window.lines++;
       this.#write(this.#lineOf(timed).slice(0, LINE_CHARS_MAX));

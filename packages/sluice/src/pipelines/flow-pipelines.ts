@@ -269,12 +269,15 @@ export function effectiveOf({ limits: outer }: FlowPipeline, own: FlowVertexLimi
 /** Limits are changed live, but for one that the new file does not have: the engine would inherit the former one. */
 function needsRestart(before: FlowPipeline, after: FlowPipeline): boolean {
   if (!isDeepStrictEqual(withoutLimits(before), withoutLimits(after))) return true;
-  const isLimited = (flow: FlowPipeline, vertex: string): boolean =>
-    effectiveOf(flow, ownLimitsOf(flow, vertex)).rateLimit !== undefined;
   return after.vertices.some(({ name }) => isLimited(before, name) && !isLimited(after, name));
 }
 
+function isLimited(flow: FlowPipeline, vertex: string): boolean {
+  return effectiveOf(flow, ownLimitsOf(flow, vertex)).rateLimit !== undefined;
+}
+
 /** What cannot be changed while a pipeline runs. */
-function withoutLimits({ limits: _, vertices, ...rest }: FlowPipeline): object {
-  return { ...rest, vertices: vertices.map(({ limits: __, ...vertex }) => vertex) };
+function withoutLimits(flow: FlowPipeline): object {
+  const vertices = flow.vertices.map((vertex) => ({ ...vertex, limits: undefined }));
+  return { ...flow, limits: undefined, vertices };
 }

@@ -76,7 +76,7 @@ export class GateMeters {
       const [pipeline = "", vertex = ""] = name.split("/");
       return { of: { pipeline, vertex }, counts };
     });
-    const add = (
+    const gauge = (
       name: string,
       help: string,
       valueOf: (counts: GateCounts) => number | undefined,
@@ -88,19 +88,19 @@ export class GateMeters {
           return value === undefined ? [] : [[labelText(of), value] as const];
         }),
       );
-    add("adaptive_concurrency_limit", "Requests that may be in flight.", ({ limit }) => limit);
-    add("adaptive_concurrency_in_flight", "Requests in flight.", ({ inFlight }) => inFlight);
-    add(
+    gauge("adaptive_concurrency_limit", "Requests that may be in flight.", ({ limit }) => limit);
+    gauge("adaptive_concurrency_in_flight", "Requests in flight.", ({ inFlight }) => inFlight);
+    gauge(
       "adaptive_concurrency_observed_rtt_seconds_sum",
       "Time of all answered requests.",
       ({ rttSumMs }) => rttSumMs / 1000,
     );
-    add(
+    gauge(
       "adaptive_concurrency_observed_rtt_seconds_count",
       "Answered requests.",
       ({ rttCount }) => rttCount,
     );
-    add("sluice_gate_cuts_total", "Cuts of the rate after busy answers.", ({ cuts }) => cuts);
+    gauge("sluice_gate_cuts_total", "Cuts of the rate after busy answers.", ({ cuts }) => cuts);
     text.add(
       {
         name: "sluice_gate_limited_total",
@@ -140,32 +140,24 @@ function newCounts(): GateCounts {
 }
 
 function count(counts: GateCounts, event: GateEvent): void {
-  switch (event.type) {
-    case "admitted":
-      counts.inFlight = event.inFlight;
-      counts.limit = event.limit;
-      // A request that did not wait found no queue.
-      if (event.waitedMs === 0) counts.waiting = undefined;
-      break;
-    case "ended":
-      counts.inFlight = event.inFlight;
-      add(counts.outcomes, event.outcome);
-      counts.rttCount++;
-      counts.rttSumMs += event.rttMs;
-      break;
-    case "returned":
-      counts.inFlight = event.inFlight;
-      break;
-    case "held":
-      add(counts.limited, event.reason);
-      if (counts.waiting?.reason !== event.reason)
-        counts.waiting = { reason: event.reason, sinceMs: event.atMs };
-      break;
-    case "cut":
-      counts.cuts++;
-      break;
-    default:
+  if (event.type === "admitted" || event.type === "ended" || event.type === "returned")
+    counts.inFlight = event.inFlight;
+  if (event.type === "admitted") {
+    counts.limit = event.limit;
+    // A request that did not wait found no queue.
+    if (event.waitedMs === 0) counts.waiting = undefined;
   }
+  if (event.type === "ended") {
+    add(counts.outcomes, event.outcome);
+    counts.rttCount++;
+    counts.rttSumMs += event.rttMs;
+  }
+  if (event.type === "held") {
+    add(counts.limited, event.reason);
+    if (counts.waiting?.reason !== event.reason)
+      counts.waiting = { reason: event.reason, sinceMs: event.atMs };
+  }
+  if (event.type === "cut") counts.cuts++;
 }
 
 function add<K>(counts: Map<K, number>, key: K): void {
@@ -175,29 +167,16 @@ function add<K>(counts: Map<K, number>, key: K): void {
 /** A line of the log; the log itself bounds how often one is written. */
 function toldOf(event: GateEvent, vertex: string, peer: string): PartEvent | undefined {
   const of = { subject: vertex, peer };
-  switch (event.type) {
-    case "cut": {
-      const { limit, limitBefore } = event;
-      const from = limitBefore === undefined ? "" : `from ${perSecondText(limitBefore)} `;
-      return {
-        kind: "vertex-cut",
-        ...of,
-        reason: event.reason,
-        limit,
-        text: `${vertex}: ${peer} said busy, the rate was cut ${from}to ${perSecondText(limit)}`,
-      };
-    }
-    case "paused":
-      return {
-        kind: "vertex-paused",
-        ...of,
-        reason: event.reason,
-        pauseMs: event.pauseMs,
-        text: `${vertex}: ${peer} asked for a pause of ${durationText(event.pauseMs)}; no request starts before`,
-      };
-    default:
-      return undefined;
+  if (event.type === "cut") {
+    const { limit, limitBefore, reason } = event;
+    const from = limitBefore === undefined ? "" : `from ${perSecondText(limitBefore)} `;
+    const text = `${vertex}: ${peer} said busy, the rate was cut ${from}to ${perSecondText(limit)}`;
+    return { kind: "vertex-cut", ...of, reason, limit, text };
   }
+  if (event.type !== "paused") return undefined;
+  const { reason, pauseMs } = event;
+  const text = `${vertex}: ${peer} asked for a pause of ${durationText(pauseMs)}; no request starts before`;
+  return { kind: "vertex-paused", ...of, reason, pauseMs, text };
 }
 
 /** At most one in 5 s, with the number of those that were left out. */

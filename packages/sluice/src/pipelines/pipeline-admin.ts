@@ -210,7 +210,7 @@ function changedLimits(
     Object.keys(rates).length === 0 ? present.rateLimit : { ...present.rateLimit, ...rates };
   const limits = { ...present, ...counts, ...(rateLimit !== undefined && { rateLimit }) };
   requireReadable(inheritRateLimit(view.flow.limits?.rateLimit, rateLimit));
-  return limits as FlowVertexLimits;
+  return limits;
 }
 
 function requireReadable(rateLimit: unknown): void {

@@ -21,8 +21,8 @@ const VERTEX_METRICS: readonly VertexMetric[] = [
     ({ counts }) => counts.written,
   ],
   ["forwarder_drop_total", "Messages that a map has dropped.", ({ counts }) => counts.dropped],
-  ["forwarder_error_total", "Tries that failed.", ({ counts }) => counts.failed],
-  ["forwarder_retry_total", "Tries after the first.", ({ counts }) => counts.retried],
+  ["sluice_vertex_errors_total", "Tries that failed.", ({ counts }) => counts.failed],
+  ["sluice_vertex_retries_total", "Tries after the first.", ({ counts }) => counts.retried],
   [
     "sluice_dead_letter_total",
     "Messages that no try could process.",

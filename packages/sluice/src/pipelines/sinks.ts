@@ -82,7 +82,7 @@ function requestOf(block: RequestBlock): HttpRequestOptions {
   const { concurrency, rate, busy, timeout, attempts } = block;
   return {
     concurrency: concurrencyOf(concurrency),
-    rate: rate as HttpRequestOptions["rate"],
+    rate,
     busy: busy === undefined || busy.rule === "off" ? busy && "off" : { rule: busy.rule },
     timeoutMs: timeout,
     retry: attempts,

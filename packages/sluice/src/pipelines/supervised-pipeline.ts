@@ -107,7 +107,7 @@ export class SupervisedPipeline {
         this.#status = "stopped";
         return;
       } catch (thrown) {
-        if (signal.aborted) break;
+        if (this.#isStopping()) break;
         const error = thrown instanceof Error ? thrown : new Error(String(thrown));
         const nowMs = timer.now();
         count = nowMs - startedAtMs >= HEALTHY_MS ? 1 : count + 1;
@@ -120,6 +120,11 @@ export class SupervisedPipeline {
       }
     }
     this.#status = "stopped";
+  }
+
+  /** A method, as a stop may come while a start is awaited. */
+  #isStopping(): boolean {
+    return this.#stopped.signal.aborted;
   }
 
   async #once(): Promise<PipelineState> {

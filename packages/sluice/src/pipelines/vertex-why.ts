@@ -252,37 +252,36 @@ function settingOf(
     ...(value !== undefined && { value }),
     place: nearestPlace(path, placeOf),
   });
-  switch (reason) {
-    case "store-lost":
-      return located([...ofPipeline, "fleet", "maxMembers"], flow.fleet?.maxMembers);
-    case "fleet-share":
-    case "fleet-joining":
-    case "fleet-refused": {
-      if (setAtMs !== undefined)
-        return {
-          path: `limits of vertex ${state.name}/${name}: max`,
-          value: rateLimit?.max,
-          setAt: formatWallTime(setAtMs),
-        };
-      const isOwn = vertex.limits?.rateLimit?.max !== undefined;
-      return located(
-        [...(isOwn ? ofVertex : ofPipeline), "limits", "rateLimit", "max"],
-        rateLimit?.max,
-      );
-    }
-    default: {
-      const role = roleOf(vertex);
-      const { kind = "", options = {} } = vertex[role] ?? {};
-      const key = { rate: "rate", concurrency: "concurrency", "peer-busy": "busy" }[
-        reason as string
-      ];
-      const request = options["request"] as Readonly<Record<string, unknown>> | undefined;
-      if (key === undefined || kind !== "http")
-        return located([...ofVertex, role, kind], undefined);
-      return located([...ofVertex, role, kind, "request", key], request?.[key]);
-    }
+  if (reason === "store-lost")
+    return located([...ofPipeline, "fleet", "maxMembers"], flow.fleet?.maxMembers);
+  if (OF_FLEET.has(reason)) {
+    if (setAtMs !== undefined)
+      return {
+        path: `limits of vertex ${state.name}/${name}: max`,
+        value: rateLimit?.max,
+        setAt: formatWallTime(setAtMs),
+      };
+    const isOwn = vertex.limits?.rateLimit?.max !== undefined;
+    const where = isOwn ? ofVertex : ofPipeline;
+    return located([...where, "limits", "rateLimit", "max"], rateLimit?.max);
   }
+  const role = roleOf(vertex);
+  const { kind = "", options = {} } = vertex[role] ?? {};
+  const key = REQUEST_KEYS.get(reason);
+  const request = options["request"] as Readonly<Record<string, unknown>> | undefined;
+  if (key === undefined || kind !== "http") return located([...ofVertex, role, kind], undefined);
+  return located([...ofVertex, role, kind, "request", key], request?.[key]);
 }
+
+/** Reasons of a rate limit that replicas share. */
+const OF_FLEET: ReadonlySet<Reason> = new Set(["fleet-share", "fleet-joining", "fleet-refused"]);
+
+/** Keys of `request` that cause a reason of a gate. */
+const REQUEST_KEYS: ReadonlyMap<Reason, string> = new Map([
+  ["rate", "rate"],
+  ["concurrency", "concurrency"],
+  ["peer-busy", "busy"],
+]);
 
 /** What a connector reads or writes. */
 function peerOf({ source, map, sink }: FlowVertex): string | undefined {

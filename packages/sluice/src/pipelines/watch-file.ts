@@ -24,9 +24,7 @@ export async function watchFile(
 ): Promise<void> {
   let known = content;
   let stamp = await stampOf(file);
-  while (!signal.aborted) {
-    await timer.sleep(POLL_MS, signal).catch(() => undefined);
-    if (signal.aborted) return;
+  while (await isTimeUp(timer, signal)) {
     const now = await stampOf(file);
     if (now === undefined || now === stamp) continue;
     const text = await readFile(file, "utf8").catch(() => undefined);
@@ -36,6 +34,12 @@ export async function watchFile(
     known = text;
     await onChange(text);
   }
+}
+
+/** False if the signal ended the wait. */
+async function isTimeUp(timer: Timer, signal: AbortSignal): Promise<boolean> {
+  await timer.sleep(POLL_MS, signal).catch(() => undefined);
+  return !signal.aborted;
 }
 
 async function stampOf(file: string): Promise<string | undefined> {

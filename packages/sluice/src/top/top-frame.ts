@@ -193,7 +193,7 @@ function* fleetLines({ state }: TopSnapshot, width: number): Generator<string> {
     .slice(0, POOLS_MAX)
     .entries()) {
     const text = [
-      `${index === 0 ? "FLEET" : ""}`.padEnd(12),
+      (index === 0 ? "FLEET" : "").padEnd(12),
       `${pool}: ${members} ${members === 1 ? "member" : "members"}`,
       ceiling === null ? "" : `   ceiling ${perSecondText(round(ceiling))}`,
       share === null ? "" : `, this member ${perSecondText(round(share))}`,

@@ -6,7 +6,7 @@ const HEAL_MS = 6_000;
 
 /** Why a vertex waits, in one or two sentences. What is not known is left out. */
 export function vertexSentence(why: WhyVertex): string {
-  const parts = [`${leadOf(why)}`, causeOf(why), backlogOf(why), behindOf(why)];
+  const parts = [leadOf(why), causeOf(why), backlogOf(why), behindOf(why)];
   return parts
     .filter((part) => part !== "")
     .map((part) => `${part}.`)
@@ -16,29 +16,25 @@ export function vertexSentence(why: WhyVertex): string {
 /** When the wait ends; undefined if it is not known. */
 export function vertexUntil({ reason, share, untilInMs, queue }: WhyVertex): string | undefined {
   const inTime = untilInMs === undefined ? undefined : durationText(untilInMs);
-  switch (reason) {
-    case "store-lost":
-      return `the store answers, then at most ${durationText(HEAL_MS)}`;
-    case "fleet-share": {
-      const { max, rampLeftMs, members } = share ?? {};
-      if (rampLeftMs !== undefined && max !== undefined)
-        return `its share grows to ${perSecondText(max / Math.max(1, members ?? 1))}, in about ${durationText(rampLeftMs)}`;
-      if (queue !== undefined && queue > 0) return "the messages behind it are read";
-      return inTime === undefined ? undefined : `the next token, in ${inTime}`;
-    }
-    case "fleet-joining":
-      return "the fleet has given this member its share, about 2 s after its start";
-    case "concurrency":
-      return inTime === undefined ? "the next answer" : `the next answer, in about ${inTime}`;
-    case "peer-busy":
-      return inTime === undefined
-        ? "the service takes more again"
-        : `the next request, in about ${inTime}`;
-    case "rate":
-      return inTime === undefined ? undefined : `the next token, in ${inTime}`;
-    default:
-      return inTime === undefined ? undefined : `in ${inTime}`;
+  if (reason === "store-lost") return `the store answers, then at most ${durationText(HEAL_MS)}`;
+  if (reason === "fleet-joining")
+    return "the fleet has given this member its share, about 2 s after its start";
+  if (reason === "fleet-share") {
+    const { max, rampLeftMs, members = 1 } = share ?? {};
+    if (rampLeftMs !== undefined && max !== undefined)
+      return `its share grows to ${perSecondText(max / Math.max(1, members))}, in about ${durationText(rampLeftMs)}`;
+    if (queue !== undefined && queue > 0) return "the messages behind it are read";
   }
+  if (reason === "concurrency")
+    return inTime === undefined ? "the next answer" : `the next answer, in about ${inTime}`;
+  if (reason === "peer-busy")
+    return inTime === undefined
+      ? "the service takes more again"
+      : `the next request, in about ${inTime}`;
+  if (inTime === undefined) return undefined;
+  return reason === "rate" || reason === "fleet-share"
+    ? `the next token, in ${inTime}`
+    : `in ${inTime}`;
 }
 
 /** A command that changes the cause; undefined if none does. */
@@ -105,7 +101,7 @@ function behindOf({ behind, vertex }: WhyVertex): string {
 }
 
 function valueText(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function capital(text: string): string {

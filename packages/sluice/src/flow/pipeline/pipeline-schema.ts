@@ -83,7 +83,7 @@ const pipeline: v.GenericSchema<unknown, FlowPipeline> = map({
   deadLetter: v.optional(
     described(
       sinkField,
-      "A sink for messages that no try could process. Default: they are logged.",
+      "A sink for messages that no try could process. Default: they are logged and lost.",
     ),
   ),
   drain: v.optional(

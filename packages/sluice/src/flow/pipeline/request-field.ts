@@ -74,4 +74,4 @@ export const requestField: v.GenericSchema<unknown, RequestBlock> = map({
       "Attempts of one request, before the pipeline's own retries. Default: 1.",
     ),
   ),
-}) as v.GenericSchema<unknown, RequestBlock>;
+});
