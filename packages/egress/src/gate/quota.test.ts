@@ -92,13 +92,15 @@ test("resume ends the pace that came with the pause", async () => {
   gate.close();
 });
 
+/** An answer that tells what is left of a quota. */
+const served = (remaining: number) => () => ({
+  status: 200,
+  headers: { "x-ratelimit-remaining": String(remaining), "x-ratelimit-reset": "1" },
+});
+
 test("a served answer that tells of a used-up quota pauses all calls, and sets no pace after the pause", async () => {
   const timer = new VirtualTimer();
   const gate = createGate({ runtime: { timer, wallClock: timer } });
-  const served = (remaining: number) => () => ({
-    status: 200,
-    headers: { "x-ratelimit-remaining": String(remaining), "x-ratelimit-reset": "1" },
-  });
   for (let i = 3; i >= 0; i--) {
     await gate.run(served(i));
     await timer.advance(100);
