@@ -44,7 +44,6 @@ export async function carry(
         close: () => Promise.resolve(),
       }),
   };
-  const values = (index: number): object => ({ order: index, note: "x".repeat(80) });
   const reading = await pipeline("read")
     .source(source)
     .sink(counter)
@@ -63,4 +62,8 @@ export async function carry(
     heapMb: largest / 1e6,
     externalMb: Math.max(...later.map(({ external }) => external)) / 1e6,
   };
+}
+
+function values(index: number): object {
+  return { order: index, note: "x".repeat(80) };
 }
