@@ -54,6 +54,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "queue",
     "call",
   ],
+  "packages/pipeline/src": ["connector", "map", "definition", "flow", "run", "build", "scale"],
   "packages/gateway/src": [
     "memory",
     "observe",

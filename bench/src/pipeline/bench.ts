@@ -15,7 +15,7 @@ const CHILD = new URL("child.js", import.meta.url);
 /** How many messages one core moves from a generator through a map into a blackhole; the text to print. */
 export async function benchPipeline({ rounds, quick, json }: BenchOptions): Promise<string> {
   const cases = Object.keys(CASES).map((id) => ({ id, nodeFlags: [] }));
-  const args = quick ? ["100", "3"] : ["300", "10"];
+  const args = quick ? ["40", "5"] : ["60", "20"];
   const figures = await runCases(CHILD, cases, { rounds, args });
   const machine = thisMachine();
   if (json) {

@@ -4,9 +4,9 @@ export type { PipelineOptions, PipelineStart, VertexOptions } from "./build/pipe
 export { startPipeline } from "./run/start-pipeline.ts";
 
 // Connectors that need no server.
-export { generator } from "./connectors/generator.ts";
-export type { GeneratorOptions } from "./connectors/generator.ts";
-export { blackhole } from "./connectors/blackhole.ts";
+export { generator } from "./connector/generator/generator.ts";
+export type { GeneratorOptions } from "./connector/generator/generator.ts";
+export { blackhole } from "./connector/blackhole/blackhole.ts";
 
 // Maps in this process.
 export { mapFunction } from "./map/map-function.ts";

@@ -21,6 +21,8 @@ export class ReadLimit {
   readonly #notice = new ThrottleNotice();
   #limiter: FleetLimiter | undefined;
   #waitingSinceMs: number | undefined;
+  /** Whether tokens may be missing: the last read got fewer than it could use, or the vertex is throttled. */
+  #isShort = true;
 
   constructor(context: RunContext, vertex: string, limiter: FleetLimiter | undefined) {
     this.#context = context;
@@ -62,10 +64,15 @@ export class ReadLimit {
   tryAcquire(countMax: number): Grant | undefined {
     const limiter = this.#limiter;
     if (limiter === undefined) return undefined;
-    const nowMs = this.#context.timer.now();
-    if (limiter.tokens(nowMs) === 0) return undefined;
-    if (this.#notice.isThrottled) this.#tell(this.#notice.onRead(nowMs, 0), limiter);
-    return limiter.tryAcquireUpTo(countMax);
+    if (this.#isShort) {
+      const nowMs = this.#context.timer.now();
+      // A refused call would count as one, and a wait follows that counts too.
+      if (limiter.tokens(nowMs) === 0) return undefined;
+      this.#tell(this.#notice.onRead(nowMs, 0), limiter);
+    }
+    const grant = limiter.tryAcquireUpTo(countMax);
+    this.#isShort = this.#notice.isThrottled || grant === undefined || grant.reason !== undefined;
+    return grant;
   }
 
   /** Waits for tokens for a read of 1 to `countMax` messages. Undefined if the signal ended the wait, or the limit has changed. */

@@ -1,7 +1,7 @@
-import { END } from "../connector/source.ts";
-import type { ReadOptions, Source, SourceConnector } from "../connector/source.ts";
+import { END } from "../source.ts";
+import type { ReadOptions, Source, SourceConnector } from "../source.ts";
 import type { Timer } from "@sluice/core";
-import type { Message } from "../message.ts";
+import type { Message } from "../../message.ts";
 
 export interface MemorySourceOptions {
   /** Whether reads wait for further messages instead of answering the end. Default: false. */

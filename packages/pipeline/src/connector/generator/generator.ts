@@ -1,8 +1,8 @@
 import type { Timer } from "@sluice/core";
 import { requireNumber, requireWhole } from "@sluice/core/internal";
-import { END } from "../connector/source.ts";
-import type { Source, SourceConnector } from "../connector/source.ts";
-import type { Message } from "../message.ts";
+import { END } from "../source.ts";
+import type { Source, SourceConnector } from "../source.ts";
+import type { Message } from "../../message.ts";
 
 export interface GeneratorOptions<T> {
   /** The values of the messages: a list, or a function of the message's number, from 0 on. */

@@ -1,4 +1,4 @@
-import type { Sink, SinkConnector } from "../connector/sink.ts";
+import type { Sink, SinkConnector } from "../sink.ts";
 
 const WRITTEN: Promise<void> = Promise.resolve();
 

@@ -1,7 +1,7 @@
 import { ConfigError, SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { expect, test } from "vitest";
-import { END } from "../connector/source.ts";
+import { END } from "../source.ts";
 import { generator } from "./generator.ts";
 
 const { signal } = new AbortController();

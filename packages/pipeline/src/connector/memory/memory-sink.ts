@@ -1,5 +1,5 @@
-import type { Sink, SinkConnector, WriteResult } from "../connector/sink.ts";
-import type { Message } from "../message.ts";
+import type { Sink, SinkConnector, WriteResult } from "../sink.ts";
+import type { Message } from "../../message.ts";
 
 /** Called before messages are kept. It answers failures, throws, or waits, as a server would. */
 export type OnWrite<T> = (
