@@ -34,7 +34,7 @@ export async function tokenIn(folder: string, path: unknown): Promise<string | u
 }
 
 /** A password in a file, without the line's end. */
-export async function passwordIn(folder: string, path: unknown): Promise<string | undefined> {
+async function passwordIn(folder: string, path: unknown): Promise<string | undefined> {
   const file = pathIn(folder, path);
   return file === undefined ? undefined : (await contentOf(file)).toString("utf8").trim();
 }

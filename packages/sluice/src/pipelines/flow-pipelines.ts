@@ -25,7 +25,7 @@ export interface PipelinesWorld {
 }
 
 /** Where the limits of a vertex come from. */
-export interface VertexLimitSource {
+interface VertexLimitSource {
   /** What it leaves out comes from the pipeline. */
   readonly limits: FlowVertexLimits;
   /** Wall time; undefined: the flow file has them. */

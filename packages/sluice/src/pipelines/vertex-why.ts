@@ -10,7 +10,7 @@ import { effectiveOf } from "./flow-pipelines.ts";
 type Path = readonly (string | number)[];
 
 /** The share that a vertex has of its limit. */
-export interface WhyShare {
+interface WhyShare {
   /** Messages a second; undefined before the first read. */
   readonly share?: number | undefined;
   readonly ceiling?: number | undefined;
@@ -24,7 +24,7 @@ export interface WhyShare {
 }
 
 /** Where the cause is set. */
-export interface VertexSetting {
+interface VertexSetting {
   /** A key of the flow file, as people write it. */
   readonly path: string;
   readonly value?: unknown;
