@@ -334,20 +334,20 @@ describe("when everything fails", () => {
   );
 });
 
-describe("a peer that falls silent", () => {
-  /** A limit of about 50; nothing is answered from then on. */
-  function setUpSilent(timeoutMs: number) {
-    const { limit, loop, serve } = setUpSluice({ seed: 2, maxLimit: 200 });
-    const known = (_nowMs: number, inFlight: number): Answer => ({
-      ...serve(),
-      outcome: inFlight <= 50 ? "ok" : "busy",
-    });
-    loop.peer = known;
-    loop.run(10_000);
-    loop.peer = () => ({ afterMs: timeoutMs, outcome: "failed" });
-    return { limit, loop, known };
-  }
+/** A limit of about 50; nothing is answered from then on. */
+function setUpSilent(timeoutMs: number) {
+  const { limit, loop, serve } = setUpSluice({ seed: 2, maxLimit: 200 });
+  const known = (_nowMs: number, inFlight: number): Answer => ({
+    ...serve(),
+    outcome: inFlight <= 50 ? "ok" : "busy",
+  });
+  loop.peer = known;
+  loop.run(10_000);
+  loop.peer = () => ({ afterMs: timeoutMs, outcome: "failed" });
+  return { limit, loop, known };
+}
 
+describe("a peer that falls silent", () => {
   test.each([1000, 60_000])(
     "for longer than three round trips gets a probe every 100 ms, with a timeout of %d ms",
     (timeoutMs) => {

@@ -288,10 +288,8 @@ export class SluiceLimit implements LimitAlgorithm {
     const isDown = this.#servedAtMs < startedAtMs && isSilent;
     // The loss of a single attempt beyond the limit is never random, while random losses are few.
     const isEdge = isProbing && isSingleProbe(this.#state, attempt.weight);
-    // Nor is a silent loss while other clients are there: each gives way, so that they become equal.
-    const isOthers = isSilent && isShared(this.#state, nowMs);
-    const isRefused = (isEdge || isOthers) && isFirst && !isDown && !this.#losses.areMany;
-    if (isRefused && isEdge && isSilent) {
+    const isRefused = isEdge && isFirst && !isDown && !this.#losses.areMany;
+    if (isRefused && isSilent) {
       this.#state = refusedAt(this.#state, inFlightAtStart);
       if (isYieldDue(this.#state, nowMs)) return yieldPart(this.#state, nowMs, this.#random);
     }

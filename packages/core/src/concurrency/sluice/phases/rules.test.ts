@@ -408,11 +408,11 @@ describe("a loss by load", () => {
     expect(endOutage(never, 70, NOW_MS).state.phase.name).toBe("start");
   });
 
-  test("without an answer takes three tenths of a shared limit, with an answer nothing", () => {
+  test("without an answer takes a quarter of a shared limit, with an answer nothing", () => {
     const state = shared(stateOf(100), NOW_MS);
     const silent = { ...loss, mostBelow: undefined, acceptedPerSecond: 500, isSilent: true };
     const taken = judgeLoss(state, silent, new SeededRandom(1));
-    expect([taken.ruling.state.limit, taken.slowdown]).toEqual([70, undefined]);
+    expect([taken.ruling.state.limit, taken.slowdown]).toEqual([75, undefined]);
     expect(judge(state, undefined, 500).ruling.state.limit).toBe(100);
   });
 });
@@ -443,6 +443,8 @@ describe("a limit that others may use too", () => {
   });
 });
 
+const outageOf = ({ phase }: State): OutagePhase => phase as OutagePhase;
+
 describe("silence with a full limit", () => {
   test.each([
     { rttMs: 100, attempts: 50, silenceMs: 300 },
@@ -470,7 +472,6 @@ describe("silence with a full limit", () => {
   );
 
   const silent = stall(stateOf(50), 50, NOW_MS, 200).state;
-  const outageOf = ({ phase }: State): OutagePhase => phase as OutagePhase;
 
   test("that ends before an attempt is lost changes nothing", () => {
     const { state } = endStall(silent, outageOf(silent), NOW_MS + 400);
@@ -487,19 +488,23 @@ describe("silence with a full limit", () => {
 });
 
 describe("the attempts of a probe", () => {
-  const settings = { maxLimit: 200, random: new SeededRandom(1), rttMs: RTT_MS };
   const times = { sinceMs: 0, lastStartMs: 0 };
   const probe: Probe = { step: 2, left: 2, out: 0, lost: 0, isYield: false, ...times };
   const begun = stateOf(10, { phase: { name: "cruise", probe } });
   const first = onProbeStart(begun, { nowMs: 1, inFlight: 11, weight: 1 });
   const both = onProbeStart(first, { nowMs: 2, inFlight: 12, weight: 1 });
 
-  test("are those that started beyond the limit, and none that replaces them later", () => {
-    const startedAt = (startedAtMs: number, inFlightAtStart = 12): boolean =>
-      isProbe(both, { startedAtMs, inFlightAtStart });
-    expect([startedAt(1, 11), startedAt(2)]).toEqual([true, true]);
-    expect([startedAt(3), startedAt(2, 10)]).toEqual([false, false]);
-  });
+  test.each([
+    { startedAtMs: 1, inFlightAtStart: 11, isOwn: true },
+    { startedAtMs: 2, inFlightAtStart: 12, isOwn: true },
+    { startedAtMs: 3, inFlightAtStart: 12, isOwn: false },
+    { startedAtMs: 2, inFlightAtStart: 10, isOwn: false },
+  ])(
+    "are those that started beyond the limit and none that replaces them: $startedAtMs, $inFlightAtStart",
+    ({ isOwn, ...attempt }) => {
+      expect(isProbe(both, attempt)).toBe(isOwn);
+    },
+  );
 
   test("are all waited for if they take back a yield: a silent loss comes last", () => {
     const ends = { endedAtMs: NOW_MS, weight: 1 };
@@ -509,7 +514,7 @@ describe("the attempts of a probe", () => {
         stateOf(10, { phase: { name: "cruise", probe: { ...many, isYield } } }),
         ends,
         true,
-        settings,
+        { ...settings(), rttMs: RTT_MS },
       ).cause;
     expect([end(false), end(true)]).toEqual(["room", undefined]);
   });
