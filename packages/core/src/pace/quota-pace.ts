@@ -1,7 +1,7 @@
 import { AcceptedRate } from "./accepted-rate.ts";
 
 // The numbers were chosen in the workload of `egress/src/gate/quota.test.ts`: 50 callers, a quota of 200 calls a second
-// with a burst of 20, `Retry-After: 1`. docs/decisions/0024-quota-pace.md has what half and double of each number does there.
+// with a burst of 20, `Retry-After: 1`. docs/decisions/0025-quota-pace.md has what half and double of each number does there.
 
 /**
  * After a hint the pace restarts at this fraction of the accepted rate. Raised to 0.975, hints come a third more often, and
