@@ -12,7 +12,7 @@ import { startRedis } from "../fleet/redis.ts";
 const STREAM_LENGTH = 2_000_000;
 
 /** Where messages go and come from again. */
-export interface Place {
+interface Place {
   readonly sink: SinkConnector;
   readonly source: SourceConnector;
   close(): Promise<void>;
