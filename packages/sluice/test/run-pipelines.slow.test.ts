@@ -182,12 +182,6 @@ pipelines:
       - { name: out, sink: { blackhole: {} } }
 `;
     const replicas = [await run(text), await run(text)];
-    const inState = async ({ ready }: Run): Promise<VertexJson> => {
-      const state = (await (await fetch(`${ready.admin}/api/state`)).json()) as {
-        pipelines: { vertices: VertexJson[] }[];
-      };
-      return state.pipelines[0]?.vertices[0] as VertexJson;
-    };
     const told = (): string => replicas.map(({ log }) => log.join("\n")).join("\n");
     const areShared = async (share: number): Promise<boolean> => {
       const states = await Promise.all(replicas.map(inState));
@@ -218,4 +212,11 @@ pipelines:
 interface VertexJson {
   readonly counts: { readonly read: number };
   readonly rateLimit?: { readonly members: number | null; readonly share: number | null };
+}
+
+async function inState({ ready }: Run): Promise<VertexJson> {
+  const state = (await (await fetch(`${ready.admin}/api/state`)).json()) as {
+    pipelines: { vertices: VertexJson[] }[];
+  };
+  return state.pipelines[0]?.vertices[0] as VertexJson;
 }
