@@ -27,8 +27,8 @@ export interface FaultPlan {
 }
 
 /** Values that the map drops, multiplies, and can never map. */
-export const isDropped = (value: number): boolean => value % 7 === 3;
-export const isSplit = (value: number): boolean => value % 5 === 1;
+const isDropped = (value: number): boolean => value % 7 === 3;
+const isSplit = (value: number): boolean => value % 5 === 1;
 export const isPoison = (value: number): boolean => value % 11 === 2;
 const SPLIT_INTO = 3;
 

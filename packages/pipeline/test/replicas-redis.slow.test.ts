@@ -32,7 +32,7 @@ test.skipIf(redisPath === undefined)(
         .sink(blackhole())
         .start({ flow: "shop", fleet: { store: redis.url, maxMembers: 2 } });
     const replicas = await Promise.all([start(), start()]);
-    const [first] = replicas as [RunningPipeline, RunningPipeline];
+    const [first] = replicas;
     await systemTimer.sleep(SETTLED_MS);
     const before = await perSecond(replicas, 3000);
     await first.setLimits("in", { rateLimit: { max: 100, min: 100 } });

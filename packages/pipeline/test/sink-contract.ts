@@ -25,7 +25,7 @@ export interface SinkTraits {
   readonly patienceMs?: number;
 }
 
-export function message(value: unknown, fields: Partial<Message> = {}): Message {
+function message(value: unknown, fields: Partial<Message> = {}): Message {
   return { id: `id-${String(value)}`, value, headers: {}, ...fields };
 }
 

@@ -6,7 +6,7 @@ import type { Mapper } from "../map/mapper.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The name of the dead-letter sink in events and in the names that connectors get. */
-export const DEAD_LETTER = "dead-letter";
+const DEAD_LETTER = "dead-letter";
 
 /** What frees something that a vertex has opened. */
 export interface Closing {
