@@ -21,10 +21,10 @@ const ENTRIES = {
   "@sluice/lab/file": "packages/lab/src/file.ts",
   "@sluice/lab/sim": "packages/lab/src/sim.ts",
   "@sluice/pipeline": "packages/pipeline/src/index.ts",
-  "@sluice/pipeline/testing": "packages/pipeline/src/testing.ts",
   "@sluice/pipeline/kafka": "packages/pipeline/src/kafka.ts",
   "@sluice/pipeline/nats": "packages/pipeline/src/nats.ts",
   "@sluice/pipeline/redis": "packages/pipeline/src/redis.ts",
+  "@sluice/pipeline/testing": "packages/pipeline/src/testing.ts",
   "@sluice/pulsar": "packages/pulsar/src/index.ts",
   "@sluice/pulsar/wire": "packages/pulsar/src/wire.ts",
 };

@@ -29,6 +29,7 @@ export function codeOf(path: string): string {
 /** What a source imports, as it is written there. */
 export function importsOf(path: string): string[] {
   const code = codeOf(path);
-  const specifiers = code.matchAll(/(?<!\.)\b(?:from|import|require)\s*\(?\s*["']([^"']+)["']/g);
+  // A quote before the word: it is a text, such as the name of an option.
+  const specifiers = code.matchAll(/(?<![."'])\b(?:from|import|require)\s*\(?\s*["']([^"']+)["']/g);
   return [...specifiers].map(([, specifier = ""]) => specifier);
 }

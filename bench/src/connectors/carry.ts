@@ -1,7 +1,8 @@
 import { systemClock } from "@sluice/core/system";
 import { generator, pipeline } from "@sluice/pipeline";
 import type { SinkConnector, SourceConnector } from "@sluice/pipeline";
-import { heapBytes } from "./heap.ts";
+import { heapNow } from "./heap.ts";
+import type { Heap } from "./heap.ts";
 
 /** One measurement of the heap for each part of the messages. */
 const PARTS = 10;
@@ -12,9 +13,11 @@ const RUN_MAX_MS = 15 * 60_000;
 
 export interface Carried {
   readonly perSecond: number;
-  /** Largest heap after the warm-up divided by the smallest. */
+  /** The largest later heap divided by the first one after the warm-up. The writer ends first, which only frees memory. */
   readonly growth: number;
   readonly heapMb: number;
+  /** Buffers outside of the heap, at most. They depend on what is in flight when they are counted. */
+  readonly externalMb: number;
 }
 
 /** Sends messages of about 100 bytes into a sink by one pipeline and reads them by another, both at once. */
@@ -22,7 +25,7 @@ export async function carry(
   { sink, source }: { readonly sink: SinkConnector; readonly source: SourceConnector },
   count: number,
 ): Promise<Carried> {
-  const heaps: number[] = [];
+  const heaps: Heap[] = [];
   const startMs = systemClock.now();
   let read = 0;
   const signal = AbortSignal.timeout(RUN_MAX_MS);
@@ -34,14 +37,13 @@ export async function carry(
         write: (messages) => {
           const before = Math.floor((read * PARTS) / count);
           read += messages.length;
-          if (Math.floor((read * PARTS) / count) > before) heaps.push(heapBytes());
+          if (Math.floor((read * PARTS) / count) > before) heaps.push(heapNow());
           if (read >= count) reader.abort();
           return Promise.resolve();
         },
         close: () => Promise.resolve(),
       }),
   };
-  const values = (index: number): object => ({ order: index, note: "x".repeat(80) });
   const reading = await pipeline("read")
     .source(source)
     .sink(counter)
@@ -52,10 +54,16 @@ export async function carry(
     .start({ signal });
   await Promise.all([writing.done, reading.done]);
   if (read < count) throw new Error(`only ${read} of ${count} messages came within the time`);
-  const compared = heaps.slice(WARM_UP_PARTS);
+  const [first, ...later] = heaps.slice(WARM_UP_PARTS);
+  const largest = Math.max(...later.map(({ used }) => used));
   return {
     perSecond: (count * 1000) / (systemClock.now() - startMs),
-    growth: Math.max(...compared) / Math.min(...compared),
-    heapMb: Math.max(...compared) / 1e6,
+    growth: largest / (first?.used ?? 0),
+    heapMb: largest / 1e6,
+    externalMb: Math.max(...later.map(({ external }) => external)) / 1e6,
   };
+}
+
+function values(index: number): object {
+  return { order: index, note: "x".repeat(80) };
 }

@@ -4,9 +4,15 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Bytes that are reachable on the heap, buffers outside of it included. */
-export function heapBytes(): number {
+export interface Heap {
+  /** Bytes of reachable objects. */
+  readonly used: number;
+  /** Bytes of buffers outside of the heap. */
+  readonly external: number;
+}
+
+export function heapNow(): Heap {
   collect();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
+  const { heapUsed: used, external } = process.memoryUsage();
+  return { used, external };
 }
