@@ -21,11 +21,11 @@ const CASES: Readonly<Record<string, (ends: Ends) => Promise<Run>>> = {
 };
 
 /** Turns of each case within a round; the best counts, because neighbours only ever make one slower. */
-const TURNS = 3;
+const TURNS = 2;
 
 /** Pulsar → map → HTTP, beside the same by hand; the text to print. */
 export async function benchPulsarHttp({ rounds, quick, json }: BenchOptions): Promise<string> {
-  const count = quick ? 2_000 : 20_000;
+  const count = quick ? 2_000 : 10_000;
   const broker = await startBrokerProcess("memory");
   const service = await startService();
   const figures = new Map<string, { readonly wall: number; readonly cpu: number }[]>();

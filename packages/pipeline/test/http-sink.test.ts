@@ -165,6 +165,13 @@ test("no more requests are in flight than the limit, which why names", async () 
   expect(service.most).toBe(4);
 });
 
+test("as many connections are opened as requests are in flight, and used again", async () => {
+  const { sink, service } = await scene({ request: { concurrency: 3 } });
+  for (let round = 0; round < 3; round++) await sink.write(many(30), unhurried);
+  expect(service.requests).toHaveLength(90);
+  expect(service.connections).toBeLessThanOrEqual(3);
+});
+
 test("an adaptive sink finds more than one request at a time by itself", async () => {
   const { sink, service } = await scene({}, (_request, response) => {
     void systemTimer.sleep(5).then(() => response.end());

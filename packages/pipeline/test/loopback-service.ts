@@ -19,6 +19,8 @@ export interface LoopbackService {
   readonly inFlight: number;
   /** Most of them at once. */
   readonly most: number;
+  /** Connections so far. */
+  readonly connections: number;
   answerBy(answer: Answer): void;
   close(): Promise<void>;
 }
@@ -32,6 +34,7 @@ export async function startService(answer: Answer = ok): Promise<LoopbackService
   let answering = answer;
   let inFlight = 0;
   let most = 0;
+  let connections = 0;
   const server = createServer((request, response) => {
     inFlight++;
     most = Math.max(most, inFlight);
@@ -46,6 +49,7 @@ export async function startService(answer: Answer = ok): Promise<LoopbackService
       answering(served, response);
     });
   });
+  server.on("connection", () => connections++);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
@@ -56,6 +60,9 @@ export async function startService(answer: Answer = ok): Promise<LoopbackService
     },
     get most() {
       return most;
+    },
+    get connections() {
+      return connections;
     },
     answerBy: (next) => {
       answering = next;

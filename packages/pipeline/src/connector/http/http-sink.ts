@@ -1,18 +1,11 @@
 import { addAbortListener, Ewma, removeAbortListener } from "@sluice/core/internal";
 import { createGate, ThrottledError } from "@sluice/egress";
-import type {
-  CallOptions,
-  ConcurrencySetting,
-  Gate,
-  Settled,
-  Verdict,
-  WhyWaiting,
-} from "@sluice/egress";
-import { Pool } from "undici";
+import type { CallOptions, Gate, Settled, Verdict, WhyWaiting } from "@sluice/egress";
 import type { Message } from "../../message.ts";
 import type { OpenContext } from "../open-context.ts";
 import type { Sink, SinkConnector, SinkWaiting, WriteFailure, WriteResult } from "../sink.ts";
 import { HttpAnswerError } from "./http-answer-error.ts";
+import { HttpConnections } from "./http-connections.ts";
 import { HttpExchange, isSuccess } from "./http-exchange.ts";
 import type { HttpAnswer } from "./http-exchange.ts";
 import { HttpTimeoutError } from "./http-timeout-error.ts";
@@ -39,9 +32,6 @@ export function httpSink(options: HttpSinkOptions): SinkConnector {
 
 /** Calls in the gate's queue: as many as the pipeline has messages, which it bounds itself. */
 const WAITING_MAX = 10_000_000;
-
-/** The gate's own bound of an adaptive limit. */
-const ADAPTIVE_LIMIT_MAX = 200;
 
 /** Weight of the newest request in the mean time that requests take. */
 const SERVICE_ALPHA = 0.1;
@@ -87,7 +77,7 @@ type MakeRequest = () => readonly [body: RequestBody, messages: readonly Message
 class HttpSink implements Sink {
   readonly #settings: HttpSinkSettings;
   readonly #context: OpenContext;
-  readonly #pool: Pool;
+  readonly #connections: HttpConnections;
   readonly #gate: Gate;
   readonly #fields: RequestFields;
   readonly #path: string;
@@ -99,8 +89,7 @@ class HttpSink implements Sink {
     this.#settings = settings;
     this.#context = context;
     this.#path = `${url.pathname}${url.search}`;
-    this.#pool = new Pool(url.origin, {
-      connections: connectionsOf(request.concurrency),
+    this.#connections = new HttpConnections(url.origin, {
       connect: { ...certificatesOf(tls), timeout: request.timeoutMs },
       headersTimeout: request.timeoutMs,
       bodyTimeout: request.timeoutMs,
@@ -149,7 +138,7 @@ class HttpSink implements Sink {
   async close(): Promise<void> {
     this.#gate.close();
     // Writes have ended; what is left are connections, and rests of answers that nobody needs.
-    await this.#pool.destroy();
+    await this.#connections.destroy();
   }
 
   #sendAll(writing: Writing): Promise<unknown> {
@@ -209,12 +198,14 @@ class HttpSink implements Sink {
     const { timer } = this.#context;
     const [body, messages] = make();
     const startedMs = timer.now();
+    const client = this.#connections.take();
     const exchange = new HttpExchange((ended) => {
       exchanges.delete(ended);
+      this.#connections.giveBack(client);
       this.#serviceMs.update(timer.now() - startedMs);
     });
     exchanges.add(exchange);
-    this.#pool.dispatch(
+    client.dispatch(
       {
         method: this.#settings.method,
         path: this.#path,
@@ -291,18 +282,6 @@ function untilAborted(
     else addAbortListener(signal, listener);
     done.finally(() => removeAbortListener(signal, listener)).then(() => resolve(), reject);
   });
-}
-
-/**
- * As many connections as requests can be in flight. Without a bound undici opens one for each request that
- * begins in the turn of the event loop in which another ends: it frees a connection a turn later.
- */
-function connectionsOf(concurrency: ConcurrencySetting = "adaptive"): number | null {
-  if (typeof concurrency === "number") return concurrency;
-  if (concurrency === "none") return null;
-  return concurrency === "adaptive"
-    ? ADAPTIVE_LIMIT_MAX
-    : (concurrency.maxLimit ?? ADAPTIVE_LIMIT_MAX);
 }
 
 function certificatesOf(tls: HttpSinkSettings["tls"]): object {
