@@ -30,7 +30,7 @@ assert.equal((await gate.tryRun(call, { wait: false })).refused, "concurrency");
 await timer.advance(20);
 assert.deepEqual(await Promise.all([...running, waiting]), ["done", "done", "done"]);
 
-// Work that does not fit a function: whoever acquired the permit ends it, once, with an outcome.
+// Work that does not fit a function: the caller that acquired the permit ends it, once, with an outcome.
 const { permit } = await gate.acquire();
 permit?.end("ok");
 

@@ -81,7 +81,6 @@ for (let i = 0; i < clients; i++) {
   const producer = await client.createProducer({ topic, name: "bulk-" + i, batching: false });
   for (let n = 0; n < 200; n++) producer.send({ data: Buffer.alloc(bytes) }).catch(() => {});
 }
-setInterval(() => {}, 1000);
 `;
 
 interface Flood {

@@ -6,9 +6,6 @@ import type {
   PulsarSourceOptions,
   SourceConnector,
 } from "@sluice/pipeline";
-import type { KafkaSourceOptions } from "@sluice/pipeline/kafka";
-import type { NatsSourceOptions } from "@sluice/pipeline/nats";
-import type { RedisStreamSourceOptions } from "@sluice/pipeline/redis";
 import {
   kafkaConnectionOf,
   natsConnectionOf,
@@ -69,7 +66,7 @@ export const SOURCES: Readonly<Record<string, Make<SourceConnector>>> = {
       stream: options["stream"] as string,
       group: options["group"] as string,
       consumer: options["consumer"] as string | undefined,
-      from: options["from"] as RedisStreamSourceOptions["from"],
+      from: startOf(options),
       claimIdleMs: options["claimIdle"] as number | undefined,
       field: options["field"] as string | undefined,
       format: formatOf(options["format"]),
@@ -82,7 +79,7 @@ export const SOURCES: Readonly<Record<string, Make<SourceConnector>>> = {
       stream: options["stream"] as string,
       consumer: options["consumer"] as string,
       subject: options["subject"] as string | undefined,
-      from: options["from"] as NatsSourceOptions["from"],
+      from: startOf(options),
       ackWaitMs: options["ackWait"] as number | undefined,
       format: formatOf(options["format"]),
     });
@@ -93,11 +90,16 @@ export const SOURCES: Readonly<Record<string, Make<SourceConnector>>> = {
       ...(await kafkaConnectionOf(options, world)),
       topic: options["topic"] as string,
       group: options["group"] as string,
-      from: options["from"] as KafkaSourceOptions["from"],
+      from: startOf(options),
       format: formatOf(options["format"]),
     });
   },
 };
+
+/** Where a new group or consumer begins. */
+function startOf({ from }: Options): "beginning" | "end" | undefined {
+  return from as "beginning" | "end" | undefined;
+}
 
 function formatOf(format: Options[string]): Format {
   return (format as Format | undefined) ?? "json";
