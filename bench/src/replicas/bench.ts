@@ -10,7 +10,13 @@ import type { BenchOptions } from "../options.ts";
 import { table } from "../table.ts";
 import { Backlog } from "./backlog.ts";
 import { CountingService } from "./counting-service.ts";
-import { duplicatesOf, fullestSecond, meanRate, mostOfOneReplica } from "./figures.ts";
+import {
+  duplicatesOf,
+  fullestSecond,
+  meanRate,
+  mostOfOneReplica,
+  perSecondCounts,
+} from "./figures.ts";
 import { LIMIT, ReplicaSet } from "./replica-set.ts";
 import { SluiceProcess } from "./sluice-process.ts";
 
@@ -35,6 +41,8 @@ interface Figures {
   readonly mean: number;
   readonly meanOfKills: number;
   readonly meanOfRedeploy: number;
+  /** Arrivals in each second of the kills and the redeploy. Only in the JSON. */
+  readonly perSecond: readonly number[];
   readonly stored: number;
   readonly missing: number;
   readonly kills: number;
@@ -128,6 +136,7 @@ async function measureReplicas(parts: Parts, killMs: number): Promise<Figures> {
     mean: meanRate(instants, { fromMs, untilMs }) / LIMIT,
     meanOfKills: meanRate(instants, { fromMs, untilMs: killedUntilMs }) / LIMIT,
     meanOfRedeploy: meanRate(instants, { fromMs: killedUntilMs, untilMs }) / LIMIT,
+    perSecond: perSecondCounts(instants, { fromMs, untilMs }),
     stored,
     missing: stored - service.ids.size,
     kills: replicas.killedAtMs.size,

@@ -30,6 +30,19 @@ export function fullestSecond(instantsMs: readonly number[]): number {
   return most;
 }
 
+/** Instants in each whole second from one instant to another. */
+export function perSecondCounts(
+  instantsMs: readonly number[],
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+): readonly number[] {
+  const counts = Array.from({ length: Math.floor((untilMs - fromMs) / 1000) }, () => 0);
+  for (const atMs of instantsMs) {
+    const second = Math.floor((atMs - fromMs) / 1000);
+    if (second >= 0 && second < counts.length) counts[second] = (counts[second] ?? 0) + 1;
+  }
+  return counts;
+}
+
 /** Instants a second from one instant to another. */
 export function meanRate(
   instantsMs: readonly number[],
