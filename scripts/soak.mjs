@@ -64,19 +64,22 @@ async function run() {
   const before = await flow.sample();
   say(`at the start: ${sampleText(before)}`);
   const count = Math.max(1, Math.floor((minutes * 60_000) / EVERY_MS));
-  const names = drawn(seed);
-  for (let index = 0; index < count && !flow.hasExited; index++) {
+  let index = 0;
+  for (const name of drawn(seed)) {
+    if (index++ >= count || flow.hasExited) break;
     const startMs = performance.now();
-    const name = names.next().value;
     const arrived = service.ids.size;
     const end = await FAULTS[name](world);
     await sleep(FAULT_MS);
     await end();
-    await sleep(startMs + EVERY_MS - performance.now());
-    const { descriptors, rssMb } = flow.hasExited ? {} : await flow.sample();
+    await sleep(Math.max(0, startMs + EVERY_MS - performance.now()));
+    const sample = await flow.sample();
+    if (sample === undefined) break;
+    const { descriptors, rssMb } = sample;
     const came = service.ids.size - arrived;
-    say(`${index + 1}/${count} ${name}: ${came} messages, ${descriptors} descriptors, ${rssMb} MB`);
-    if (came === 0) mistakes.push(`no message came in the ${EVERY_MS} ms of fault ${index + 1}, ${name}`);
+    say(`${index}/${count} ${name}: ${came} messages, ${descriptors} descriptors, ${rssMb} MB`);
+    if (came === 0)
+      mistakes.push(`no message came in the ${EVERY_MS} ms of fault ${index}, ${name}`);
   }
   if (flow.hasExited) mistakes.push("the process ended by itself");
   else await checkEnd(before);

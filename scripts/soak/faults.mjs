@@ -7,15 +7,15 @@ export const FAULTS = {
     await service.stop();
     return () => service.start();
   },
-  "service hangs": async ({ service }) => {
+  "service hangs": ({ service }) => {
     service.mode = "hang";
     return () => service.heal();
   },
-  "service answers 503": async ({ service }) => {
+  "service answers 503": ({ service }) => {
     service.mode = { status: 503 };
     return () => service.heal();
   },
-  "service answers 429 with Retry-After": async ({ service }) => {
+  "service answers 429 with Retry-After": ({ service }) => {
     service.mode = { status: 429, retryAfter: "2" };
     return () => service.heal();
   },
@@ -27,7 +27,7 @@ export const FAULTS = {
     await redis.flush();
     return () => undefined;
   },
-  "wrong file and SIGHUP": async ({ flow }) => {
+  "wrong file and SIGHUP": ({ flow }) => {
     flow.write(flow.text.replace("max: 300", "max: many"));
     flow.hangUp();
     return () => {
@@ -36,7 +36,7 @@ export const FAULTS = {
     };
   },
   "limit of a vertex set": async ({ limits }) => {
-    await limits("set", "vertex", "orders/in", "max=60");
+    await limits("set", "vertex", "orders/in", "max=60", "min=60");
     return () => limits("unset", "vertex", "orders/in");
   },
   "limit of a topic set": async ({ limits }) => {

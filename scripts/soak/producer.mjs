@@ -7,13 +7,13 @@ const TICK_MS = 50;
 const PER_TICK = 5;
 
 const [url, topic, first] = process.argv.slice(2);
-let id = Number(first);
+let next = Number(first);
 const client = await connect(url);
 const producer = await client.createProducer({ topic, batching: false, sendTimeoutMs: 0 });
-let isStopping = false;
-process.once("message", () => (isStopping = true));
-while (!isStopping) {
-  const ids = Array.from({ length: PER_TICK }, () => id++);
+const stopping = new AbortController();
+process.once("message", () => stopping.abort());
+while (!stopping.signal.aborted) {
+  const ids = Array.from({ length: PER_TICK }, () => next++);
   await Promise.all(ids.map((id) => producer.send({ data: JSON.stringify({ id }) })));
   process.send(ids);
   await systemTimer.sleep(TICK_MS);

@@ -111,8 +111,9 @@ export class FlowProcess {
     await ended(this.#child, "SIGKILL");
   }
 
-  /** Descriptors, resident memory in MB, and what keeps the event loop alive. */
+  /** Descriptors, resident memory in MB, and what keeps the event loop alive. Undefined if the process has ended. */
   async sample() {
+    if (this.hasExited) return undefined;
     rmSync(this.#probeFile, { force: true });
     this.signal("SIGUSR2");
     await sleep(500);

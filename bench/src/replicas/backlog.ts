@@ -51,7 +51,11 @@ export class Backlog {
   }
 
   async close(): Promise<void> {
-    await this.stop().finally(() => this.#client.close());
+    try {
+      await this.stop();
+    } finally {
+      await this.#client.close();
+    }
   }
 
   async #filled(): Promise<void> {

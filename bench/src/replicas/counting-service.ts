@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { systemClock } from "@sluice/core/system";
@@ -12,18 +13,7 @@ type Body = Omit<Arrival, "atMs">;
 export class CountingService {
   readonly arrivals: Arrival[] = [];
   readonly ids = new Set<number>();
-  readonly #server = createServer((request, response) => {
-    void json(request).then(
-      (body) => {
-        const { id, replica, mappedAtMs } = body as Body;
-        this.arrivals.push({ id, replica, mappedAtMs, atMs: systemClock.now() });
-        this.ids.add(id);
-        response.end();
-      },
-      // A replica that is killed leaves a request without its end.
-      () => response.destroy(),
-    );
-  });
+  readonly #server = createServer((request, response) => void this.#take(request, response));
 
   async start(): Promise<void> {
     this.#server.listen(0, "127.0.0.1");
@@ -39,5 +29,17 @@ export class CountingService {
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const { id, replica, mappedAtMs } = (await json(request)) as Body;
+      this.arrivals.push({ id, replica, mappedAtMs, atMs: systemClock.now() });
+      this.ids.add(id);
+      response.end();
+    } catch {
+      // A replica that is killed leaves a request without its end.
+      response.destroy();
+    }
   }
 }

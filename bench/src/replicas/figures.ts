@@ -18,16 +18,20 @@ export interface Duplicate {
   readonly beforeKillMs: number | undefined;
 }
 
-/** The most instants within any sliding second. */
-export function fullestSecond(instantsMs: readonly number[]): number {
+/** The most instants within any sliding second, and the instant at which that second ends. */
+export function fullestSecond(instantsMs: readonly number[]): {
+  readonly count: number;
+  readonly endMs: number;
+} {
   const sorted = instantsMs.toSorted((a, b) => a - b);
-  let most = 0;
+  let fullest = { count: 0, endMs: Number.NaN };
   let first = 0;
   for (const [index, atMs] of sorted.entries()) {
     while ((sorted[first] ?? atMs) <= atMs - 1000) first++;
-    most = Math.max(most, index - first + 1);
+    const count = index - first + 1;
+    if (count > fullest.count) fullest = { count, endMs: atMs };
   }
-  return most;
+  return fullest;
 }
 
 /** Instants in each whole second from one instant to another. */
