@@ -29,6 +29,9 @@ const MEAN_GOAL = 0.85;
  */
 const UNACKNOWLEDGED_MS = 1_000;
 
+/** Between two timers that measure how late timers are. */
+const TICK_MS = 10;
+
 const KILL_EVERY_MS = 10_000;
 const REDEPLOY_PAUSE_MS = 4_000;
 /** Longest wait for the whole rate at the start, and for the last message at the end, ms. */
@@ -55,8 +58,12 @@ interface Figures {
   readonly oldestDuplicateMs: number;
   readonly exitCodes: readonly (number | null)[];
   readonly errors: readonly string[];
-  /** How late 99 of 100 timers of the service's process were at most, ms. */
+  /**
+   * How late timers of the service's process were, ms: 99 of 100, and the latest. Arrivals are noted as late: a stall of
+   * 100 ms adds up to 0.1 to the fullest second.
+   */
   readonly lateMs: number;
+  readonly latestMs: number;
 }
 
 /** Four replicas of a flow with one limit, killed and redeployed under load; the text to print. */
@@ -113,7 +120,7 @@ interface Parts {
 async function measureReplicas(parts: Parts, killMs: number): Promise<Figures> {
   const { service, backlog, replicas } = parts;
   await until(() => rateOfLastSecond(service) >= 0.95 * LIMIT, SETTLE_MAX_MS);
-  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const delay = monitorEventLoopDelay({ resolution: TICK_MS });
   delay.enable();
   const fromMs = systemClock.now();
   say(`${killMs / KILL_EVERY_MS} replicas are killed, one every ${KILL_EVERY_MS / 1000} s`);
@@ -122,12 +129,12 @@ async function measureReplicas(parts: Parts, killMs: number): Promise<Figures> {
   say("rolling redeploy");
   await replicas.redeploy(REDEPLOY_PAUSE_MS);
   const untilMs = systemClock.now();
-  delay.disable();
   await backlog.stop();
   const { stored } = backlog;
   say(`waiting for the last ${stored - service.ids.size} of ${stored} messages`);
   await until(() => service.ids.size >= stored, DRAIN_MAX_MS);
   await replicas.stop();
+  delay.disable();
   const arrivals = service.arrivals;
   const instants = arrivals.map(({ atMs }) => atMs);
   const duplicates = duplicatesOf(arrivals, replicas.killedAtMs);
@@ -151,7 +158,8 @@ async function measureReplicas(parts: Parts, killMs: number): Promise<Figures> {
     oldestDuplicateMs: Math.max(0, ...agesMs),
     exitCodes: replicas.exitCodes,
     errors: replicas.errors,
-    lateMs: delay.percentile(99) / 1e6 - 10,
+    lateMs: delay.percentile(99) / 1e6 - TICK_MS,
+    latestMs: delay.max / 1e6 - TICK_MS,
   };
 }
 
@@ -167,7 +175,8 @@ async function until(isSo: () => boolean, maxMs: number): Promise<void> {
 }
 
 function report(figures: Figures, broker: string): string {
-  const { most, mostAtS, mostMapped, mean, meanOfKills, meanOfRedeploy, lateMs } = figures;
+  const { most, mostAtS, mostMapped, mean, meanOfKills, meanOfRedeploy, lateMs, latestMs } =
+    figures;
   const { stored, missing, kills, duplicates, unacknowledged, exitCodes, errors } = figures;
   const { mostDuplicatesOfOne, oldestDuplicateMs } = figures;
   const others = duplicates - unacknowledged;
@@ -191,7 +200,8 @@ function report(figures: Figures, broker: string): string {
     ["  longest from arrival to kill", "", `${short(oldestDuplicateMs)} ms`, ""],
     ["exit codes after SIGTERM", "all 0", [...new Set(exitCodes)].join(", "), met(isClean)],
     ["lines of error", "0", String(errors.length), met(errors.length === 0)],
-    ["timers late, p99", "", `${short(lateMs)} ms`, ""],
+    ["timers of the service late, p99", "", `${short(lateMs)} ms`, ""],
+    ["timers of the service late, most", "", `${short(latestMs)} ms`, ""],
   ];
   const heading = [`4 replicas, ${LIMIT}/s, ${broker}`, "goal", "measured", ""];
   return [table(heading, rows), ...errors.slice(0, 10)].join("\n");
