@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
+import { generator, pipeline } from "@sluice/pipeline";
+import { MemorySink } from "@sluice/pipeline/testing";
 import { afterEach, expect, test } from "vitest";
 import type { Mapped, Mapper } from "../src/map/mapper.ts";
 import { mapThreads } from "../src/map/threads/map-threads.ts";
@@ -111,6 +113,18 @@ test("a value that no thread can get fails for good, and its neighbours are mapp
     failure(false, "cannot be sent to a thread"),
     [{ value: 3 }],
   ]);
+});
+
+test("a list of nothing fails its message for good, and the process goes on", async () => {
+  const deadLetter = new MemorySink();
+  const sink = new MemorySink();
+  await pipeline("p", { deadLetter })
+    .source(generator({ values: [{ do: "double", n: 2 }, "list of nothing", "drop"] }))
+    .map(mapThreads({ module: EACH, threads: 1 }))
+    .sink(sink)
+    .run();
+  expect(sink.values).toEqual([4]);
+  expect(deadLetter.written[0]?.headers["sluice-error"]).toContain("answered undefined");
 });
 
 test("an abort answers at once, with failures that may be retried", async () => {

@@ -11,6 +11,7 @@ import {
   startPipeline,
 } from "@sluice/pipeline";
 import type {
+  MapFunction,
   Message,
   PipelineDefinition,
   PipelineEvent,
@@ -204,6 +205,36 @@ test("of a batch that fails as a whole only the poison message is given up", asy
   expect(deadLetter.values).toEqual([7]);
   expect(sink.values).toEqual(Array.from({ length: 20 }, (_, i) => i).filter((i) => i !== 7));
 });
+
+test.each([
+  ["a list with nothing in it", () => [undefined], "answered undefined"],
+  ["a value instead of an output", ({ value }: Message) => value, "answered 7"],
+  ["an object without value", () => ({ order: 1 }), "answered an object without value"],
+  ["a rejected list", () => Promise.resolve([null]), "answered null"],
+])(
+  "a map that answers %s fails that message for good, with what is expected",
+  async (_, wrong, text) => {
+    const world = newWorld();
+    const source = new MemorySource([6, 7, 8]);
+    const sink = new MemorySink();
+    const deadLetter = new MemorySink();
+    const map = ((message: Message) =>
+      message.value === 7 ? wrong(message) : { value: message.value }) as MapFunction;
+    await run(world, {
+      source: { name: "in", source },
+      maps: [{ name: "map", map: mapFunction(map) }],
+      sink: { name: "out", sink },
+      deadLetter,
+    });
+    expect(sink.values).toEqual([6, 8]);
+    expect(deadLetter.values).toEqual([7]);
+    expect(deadLetter.written[0]?.headers["sluice-error"]).toContain(text);
+    expect(deadLetter.written[0]?.headers["sluice-error"]).toContain(
+      "such as { value: message.value }",
+    );
+    expect(source.acknowledged).toHaveLength(3);
+  },
+);
 
 test("bytes that are no JSON make a poison message, with its bytes in the dead-letter sink", async () => {
   const world = newWorld();

@@ -160,8 +160,9 @@ function mapped(
   return { error, isRetriable };
 }
 
+/** A map without types may answer a list with null in it: the vertex refuses that. */
 function withBuffer(output: Output): Output {
-  const { value } = output;
+  const value = (output as Output | null | undefined)?.value;
   if (!(value instanceof Uint8Array)) return output;
   return { ...output, value: Buffer.from(value.buffer, value.byteOffset, value.length) };
 }
