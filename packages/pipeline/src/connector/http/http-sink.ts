@@ -2,6 +2,7 @@ import { addAbortListener, Ewma, removeAbortListener } from "@sluice/core/intern
 import { createGate, ThrottledError } from "@sluice/egress";
 import type { CallOptions, Gate, Settled, Verdict, WhyWaiting } from "@sluice/egress";
 import type { Message } from "../../message.ts";
+import { UnsendableError } from "../format.ts";
 import type { OpenContext } from "../open-context.ts";
 import type { Sink, SinkConnector, SinkWaiting, WriteFailure, WriteResult } from "../sink.ts";
 import { HttpAnswerError } from "./http-answer-error.ts";
@@ -9,7 +10,7 @@ import { HttpConnections } from "./http-connections.ts";
 import { HttpExchange, isSuccess } from "./http-exchange.ts";
 import type { HttpAnswer } from "./http-exchange.ts";
 import { HttpTimeoutError } from "./http-timeout-error.ts";
-import { batchedBodies, bytesOf, halves, singleBody, UnsendableError } from "./request-body.ts";
+import { batchedBodies, bytesOf, halves, singleBody } from "./request-body.ts";
 import type { RequestBody } from "./request-body.ts";
 import { RequestFields } from "./request-fields.ts";
 import { readHttpSinkOptions } from "./sink-options.ts";
