@@ -302,6 +302,36 @@ test("a message that a sink refuses for good is given up at once", async () => {
   expect(world.timer.now()).toBeLessThan(100);
 });
 
+test("a message that the dead-letter sink refuses for good is told of as lost, and the pipeline goes on", async () => {
+  const world = newWorld();
+  const source = new MemorySource([0, 1, 2, 3]);
+  const sink = new MemorySink<number>();
+  const error = new Error("a line break");
+  const deadLetter = new MemorySink<number>({
+    onWrite: (messages) =>
+      messages.map(({ value }) => (value === 1 ? { error, isRetriable: false } : undefined)),
+  });
+  const refuse = mapFunction<number, number>(({ value }) => {
+    if (value < 2) throw new Error("too small");
+    return { value };
+  });
+  await run(world, {
+    source: { name: "in", source },
+    maps: [{ name: "map", map: refuse }],
+    sink: { name: "out", sink },
+    deadLetter,
+  });
+  expect(sink.values).toEqual([2, 3]);
+  expect(deadLetter.values).toEqual([0]);
+  expect(source.acknowledged).toHaveLength(4);
+  expect(ofKind(world, "message-failed")).toMatchObject([
+    { messageId: "0", isTriedAgain: false, isDeadLettered: true, others: 0 },
+    { messageId: "1", isTriedAgain: false, isDeadLettered: false, others: 0 },
+  ]);
+  const [, lost] = ofKind(world, "message-failed");
+  expect(lost?.error.message).toBe("too small; the dead-letter sink refused it: a line break");
+});
+
 test("a failing dead-letter sink holds the vertex back and loses nothing", async () => {
   const world = newWorld();
   const source = new MemorySource(Array.from({ length: 5000 }, (_, index) => index));
