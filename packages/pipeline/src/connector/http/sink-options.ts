@@ -145,6 +145,11 @@ function readBatch(batch: HttpBatchOptions): HttpBatchSettings {
 
 function requireHttpUrl(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  // Not shown: it may be a password.
+  if (parsed !== undefined && (parsed.username !== "" || parsed.password !== ""))
+    throw new ConfigError(
+      "url has a login, which no request would send; use headers: { authorization: … }",
+    );
   if (parsed !== undefined && /^https?:$/.test(parsed.protocol)) return parsed;
   throw new ConfigError(
     `url is ${JSON.stringify(url)}; use an address such as "http://localhost:9000/orders"`,
