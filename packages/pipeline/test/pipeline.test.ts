@@ -19,6 +19,7 @@ import type {
   PipelineRuntime,
   PipelineState,
   RunningPipeline,
+  SourceConnector,
 } from "@sluice/pipeline";
 import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
 import { expect, expectTypeOf, test } from "vitest";
@@ -330,6 +331,31 @@ test("a message that the dead-letter sink refuses for good is told of as lost, a
   ]);
   const [, lost] = ofKind(world, "message-failed");
   expect(lost?.error.message).toBe("too small; the dead-letter sink refused it: a line break");
+});
+
+test("a closed source is not asked for its backlog", async () => {
+  const world = newWorld();
+  const memory = new MemorySource([1, 2]);
+  let asked = 0;
+  const source: SourceConnector<number> = {
+    kind: "memory",
+    open: async (context) => {
+      const opened = await memory.open(context);
+      const backlog = (): Promise<number> => Promise.resolve(++asked);
+      return { ...opened, backlog };
+    },
+  };
+  const definition = {
+    name: "p",
+    source: { name: "in", source },
+    maps: [],
+    sink: { name: "out", sink: new MemorySink() },
+  };
+  const running = await startPipeline(definition, world.runtime);
+  await passing(world.timer, running.done);
+  await world.timer.advance(5_000);
+  expect(running.state().vertices[0]?.queue).toBeUndefined();
+  expect(asked).toBe(0);
 });
 
 test("a failing dead-letter sink holds the vertex back and loses nothing", async () => {

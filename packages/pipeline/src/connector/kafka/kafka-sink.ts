@@ -76,9 +76,13 @@ class KafkaSink implements Sink {
 
   async begin(): Promise<void> {
     await this.#findPartitions();
-    await this.#producer.connect().catch((error: unknown) => {
+    try {
+      await this.#producer.connect();
+    } catch (error) {
+      // A pipeline starts again and again: connections of a start that failed must not add up.
+      await this.#producer.disconnect().catch(() => undefined);
       throw kafkaError(this.#what, error);
-    });
+    }
   }
 
   async write(messages: readonly Message[]): Promise<readonly WriteResult[]> {
