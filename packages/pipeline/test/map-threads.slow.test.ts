@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { VirtualTimer } from "@sluice/core/testing";
 import { generator, pipeline } from "@sluice/pipeline";
 import { MemorySink } from "@sluice/pipeline/testing";
 import { afterEach, expect, test } from "vitest";
@@ -152,6 +153,17 @@ test.each([
   const module = new URL(`maps/${file}`, import.meta.url);
   const opening = mapThreads({ module, threads: 2 }).open(connectorScene().context);
   await expect(opening).rejects.toThrow(text);
+});
+
+test("a module that hangs while it loads is refused after 30 s, and leaves no thread and no timer", async () => {
+  const module = new URL("maps/never-loads.mjs", import.meta.url);
+  const timer = new VirtualTimer();
+  const context = { ...connectorScene().context, timer };
+  const opening = mapThreads({ module, threads: 2 }).open(context);
+  const refused = expect(opening).rejects.toThrow(/did not load its module within 30000 ms/);
+  await timer.advance(30_000);
+  await refused;
+  expect(timer.sleeping).toBe(0);
 });
 
 test.skipIf(typeof Reflect.get(process.features, "typescript") === "string")(
