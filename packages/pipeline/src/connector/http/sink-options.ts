@@ -28,7 +28,7 @@ export interface HttpRequestOptions {
   readonly rate?: RateSetting | RateSource | undefined;
   /** How the rate follows busy answers. Default: as of a gate, `off` with an adaptive concurrency. */
   readonly busy?: BusySetting | undefined;
-  /** Longest time of one attempt, its answer included, ms. Default: 30 000. */
+  /** Longest time to connect, until the answer begins, and between two parts of the answer, each, ms. Default: 30 000. */
   readonly timeoutMs?: number | undefined;
   /** Attempts within the sink, before the pipeline's own retries. Default: one attempt. */
   readonly retry?: RetryOptions | number | undefined;
