@@ -106,8 +106,10 @@ test("a service that refuses one message of a batch gets all others", async () =
 
 test.each([
   [400, false],
-  [401, false],
-  [404, false],
+  [401, true],
+  [403, true],
+  [404, true],
+  [405, true],
   [408, true],
   [409, false],
   [429, true],

@@ -40,8 +40,11 @@ const SERVICE_ALPHA = 0.1;
 /** Statuses that may be about one message of several: malformed, too large, not to be processed. */
 const OF_ONE_MESSAGE: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** Statuses below 500 after which the same request may succeed: timeout, misdirected, too early, too many. */
-const RETRIABLE: ReadonlySet<number> = new Set([408, 421, 425, 429]);
+/**
+ * Statuses below 500 after which the same request may succeed: timeout, misdirected, too early, too many. Those about the
+ * login and the address too, which every message shares: an expired token must not lose all of them.
+ */
+const RETRIABLE: ReadonlySet<number> = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429]);
 
 /** A pipeline delivers at least once in any case, so a request may be repeated. */
 const IDEMPOTENT: CallOptions = { idempotent: true };
