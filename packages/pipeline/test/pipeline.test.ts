@@ -337,11 +337,11 @@ test("a closed source is not asked for its backlog", async () => {
   const world = newWorld();
   const memory = new MemorySource([1, 2]);
   let asked = 0;
+  const backlog = (): Promise<number> => Promise.resolve(++asked);
   const source: SourceConnector<number> = {
     kind: "memory",
     open: async (context) => {
       const opened = await memory.open(context);
-      const backlog = (): Promise<number> => Promise.resolve(++asked);
       return { ...opened, backlog };
     },
   };
