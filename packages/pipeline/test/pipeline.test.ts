@@ -11,6 +11,7 @@ import {
   startPipeline,
 } from "@sluice/pipeline";
 import type {
+  MapFunction,
   Message,
   PipelineDefinition,
   PipelineEvent,
@@ -18,6 +19,7 @@ import type {
   PipelineRuntime,
   PipelineState,
   RunningPipeline,
+  SourceConnector,
 } from "@sluice/pipeline";
 import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
 import { expect, expectTypeOf, test } from "vitest";
@@ -205,6 +207,36 @@ test("of a batch that fails as a whole only the poison message is given up", asy
   expect(sink.values).toEqual(Array.from({ length: 20 }, (_, i) => i).filter((i) => i !== 7));
 });
 
+test.each([
+  ["a list with nothing in it", () => [undefined], "answered undefined"],
+  ["a value instead of an output", ({ value }: Message) => value, "answered 7"],
+  ["an object without value", () => ({ order: 1 }), "answered an object without value"],
+  ["a rejected list", () => Promise.resolve([null]), "answered null"],
+])(
+  "a map that answers %s fails that message for good, with what is expected",
+  async (_, wrong, text) => {
+    const world = newWorld();
+    const source = new MemorySource([6, 7, 8]);
+    const sink = new MemorySink();
+    const deadLetter = new MemorySink();
+    const map = ((message: Message) =>
+      message.value === 7 ? wrong(message) : { value: message.value }) as MapFunction;
+    await run(world, {
+      source: { name: "in", source },
+      maps: [{ name: "map", map: mapFunction(map) }],
+      sink: { name: "out", sink },
+      deadLetter,
+    });
+    expect(sink.values).toEqual([6, 8]);
+    expect(deadLetter.values).toEqual([7]);
+    expect(deadLetter.written[0]?.headers["sluice-error"]).toContain(text);
+    expect(deadLetter.written[0]?.headers["sluice-error"]).toContain(
+      "such as { value: message.value }",
+    );
+    expect(source.acknowledged).toHaveLength(3);
+  },
+);
+
 test("bytes that are no JSON make a poison message, with its bytes in the dead-letter sink", async () => {
   const world = newWorld();
   const values = ['{"a":1}', "{broken", "[2]"].map((text) => Buffer.from(text));
@@ -269,6 +301,61 @@ test("a message that a sink refuses for good is given up at once", async () => {
   expect(sink.values).toEqual([1, 3]);
   expect(deadLetter.values).toEqual([2]);
   expect(world.timer.now()).toBeLessThan(100);
+});
+
+test("a message that the dead-letter sink refuses for good is told of as lost, and the pipeline goes on", async () => {
+  const world = newWorld();
+  const source = new MemorySource([0, 1, 2, 3]);
+  const sink = new MemorySink<number>();
+  const error = new Error("a line break");
+  const deadLetter = new MemorySink<number>({
+    onWrite: (messages) =>
+      messages.map(({ value }) => (value === 1 ? { error, isRetriable: false } : undefined)),
+  });
+  const refuse = mapFunction<number, number>(({ value }) => {
+    if (value < 2) throw new Error("too small");
+    return { value };
+  });
+  await run(world, {
+    source: { name: "in", source },
+    maps: [{ name: "map", map: refuse }],
+    sink: { name: "out", sink },
+    deadLetter,
+  });
+  expect(sink.values).toEqual([2, 3]);
+  expect(deadLetter.values).toEqual([0]);
+  expect(source.acknowledged).toHaveLength(4);
+  expect(ofKind(world, "message-failed")).toMatchObject([
+    { messageId: "0", isTriedAgain: false, isDeadLettered: true, others: 0 },
+    { messageId: "1", isTriedAgain: false, isDeadLettered: false, others: 0 },
+  ]);
+  const [, lost] = ofKind(world, "message-failed");
+  expect(lost?.error.message).toBe("too small; the dead-letter sink refused it: a line break");
+});
+
+test("a closed source is not asked for its backlog", async () => {
+  const world = newWorld();
+  const memory = new MemorySource([1, 2]);
+  let asked = 0;
+  const backlog = (): Promise<number> => Promise.resolve(++asked);
+  const source: SourceConnector<number> = {
+    kind: "memory",
+    open: async (context) => {
+      const opened = await memory.open(context);
+      return { ...opened, backlog };
+    },
+  };
+  const definition = {
+    name: "p",
+    source: { name: "in", source },
+    maps: [],
+    sink: { name: "out", sink: new MemorySink() },
+  };
+  const running = await startPipeline(definition, world.runtime);
+  await passing(world.timer, running.done);
+  await world.timer.advance(5_000);
+  expect(running.state().vertices[0]?.queue).toBeUndefined();
+  expect(asked).toBe(0);
 });
 
 test("a failing dead-letter sink holds the vertex back and loses nothing", async () => {

@@ -6,6 +6,7 @@ import { roleOf } from "../flow/pipeline/flow-pipeline.ts";
 import type { FlowPipeline, FlowVertex } from "../flow/pipeline/flow-pipeline.ts";
 import type { PipelineView, Throttled } from "./flow-pipelines.ts";
 import { effectiveOf } from "./flow-pipelines.ts";
+import { shownUrl } from "./shown-url.ts";
 
 type Path = readonly (string | number)[];
 
@@ -291,7 +292,8 @@ function peerOf({ source, map, sink }: FlowVertex): string | undefined {
     .filter((key) => !(kind === "redis" && key === "url"))
     .map((key) => options[key])
     .find((value) => typeof value === "string");
-  return typeof given === "string" ? given : undefined;
+  if (typeof given !== "string") return undefined;
+  return kind === "http" && given === options["url"] ? shownUrl(given) : given;
 }
 
 /** As people write it: vertices by their names. */
