@@ -13,6 +13,7 @@ import { benchLlm } from "./llm/bench.ts";
 import { benchLoopback } from "./loopback/bench.ts";
 import { benchPipeline } from "./pipeline/bench.ts";
 import { benchPulsarHttp } from "./pulsar-http/bench.ts";
+import { benchReplicas } from "./replicas/bench.ts";
 import { benchScenario } from "./scenario/bench.ts";
 import { benchThreads } from "./threads/bench.ts";
 import { benchWire } from "./wire/bench.ts";
@@ -37,6 +38,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["loopback", benchLoopback],
   ["pipeline", benchPipeline],
   ["pulsar-http", benchPulsarHttp],
+  ["replicas", benchReplicas],
   ["scenario", benchScenario],
   ["threads", benchThreads],
   ["wire", benchWire],

@@ -1,0 +1,115 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock, systemTimer } from "@sluice/core/system";
+import { SluiceProcess } from "./sluice-process.ts";
+
+/** Messages a second of all replicas together. */
+export const LIMIT = 400;
+const REPLICAS = 4;
+/** Killed members count until their lease is stale, so the pool has up to six for a time. */
+const MEMBERS_MAX = 8;
+
+/** Where the replicas read and write. */
+export interface Ends {
+  readonly redisUrl: string;
+  readonly brokerUrl: string;
+  readonly topic: string;
+  readonly subscription: string;
+  readonly serviceUrl: string;
+}
+
+/** The map says which process sent a message, and when it was read. */
+const MAP = `const replica = process.env.REPLICA;
+export default ({ value: { id } }) => ({ value: { id, replica, mappedAtMs: Date.now() } });
+`;
+
+/** Four processes of one flow file. A process that is killed or stopped is replaced at once. */
+export class ReplicaSet {
+  /** By the process's name: when it was killed. */
+  readonly killedAtMs = new Map<string, number>();
+  /** Exit codes of the processes that were stopped with SIGTERM. */
+  readonly exitCodes: (number | null)[] = [];
+  readonly #file: string;
+  readonly #all: { readonly name: string; readonly process: SluiceProcess }[] = [];
+  #started = 0;
+  readonly #errors: string[] = [];
+
+  private constructor(file: string) {
+    this.#file = file;
+  }
+
+  static async start(folder: string, ends: Ends): Promise<ReplicaSet> {
+    const file = join(folder, "flow.yaml");
+    await writeFile(join(folder, "stamp.mjs"), MAP);
+    await writeFile(file, flowOf(ends));
+    const set = new ReplicaSet(file);
+    for (let index = 0; index < REPLICAS; index++) set.#all.push(set.#startOne());
+    await Promise.all(set.#all.map(({ process }) => process.ready()));
+    return set;
+  }
+
+  /** Lines of error of all processes so far. */
+  get errors(): readonly string[] {
+    return [...this.#errors, ...this.#all.flatMap(({ process }) => process.errors)];
+  }
+
+  /** `kill -9` of one replica after the other, one every `everyMs`, for `forMs`. */
+  async killInTurns(forMs: number, everyMs: number): Promise<void> {
+    for (let turn = 0; turn < Math.floor(forMs / everyMs); turn++) {
+      const { name, process } = this.#replace(turn % REPLICAS);
+      const killed = process.kill();
+      this.killedAtMs.set(name, systemClock.now());
+      await killed;
+      this.#errors.push(...process.errors);
+      await systemTimer.sleep(everyMs);
+    }
+  }
+
+  /** SIGTERM to one replica after the other; the next one when the new process is ready, and `pauseMs` later. */
+  async redeploy(pauseMs: number): Promise<void> {
+    for (let index = 0; index < REPLICAS; index++) {
+      const { process } = this.#replace(index);
+      this.exitCodes.push(await process.stop());
+      this.#errors.push(...process.errors);
+      await this.#all[index]?.process.ready();
+      await systemTimer.sleep(pauseMs);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.exitCodes.push(...(await Promise.all(this.#all.map(({ process }) => process.stop()))));
+  }
+
+  /** Ends what still runs. */
+  async kill(): Promise<void> {
+    await Promise.all(this.#all.map(({ process }) => process.kill()));
+  }
+
+  /** Starts a successor, and answers the process that it replaces. */
+  #replace(index: number): { readonly name: string; readonly process: SluiceProcess } {
+    const before = this.#all[index];
+    if (before === undefined) throw new RangeError(`there is no replica ${index}`);
+    this.#all[index] = this.#startOne();
+    return before;
+  }
+
+  #startOne(): { readonly name: string; readonly process: SluiceProcess } {
+    const name = `replica-${this.#started++}`;
+    return { name, process: SluiceProcess.start(["run", this.#file], { REPLICA: name }) };
+  }
+}
+
+function flowOf({ redisUrl, brokerUrl, topic, subscription, serviceUrl }: Ends): string {
+  return `name: bench
+store: { redis: { url: "${redisUrl}" } }
+pipelines:
+  replicas:
+    fleet: { maxMembers: ${MEMBERS_MAX} }
+    vertices:
+      - name: in
+        source: { pulsar: { url: "${brokerUrl}", topic: "${topic}", subscription: ${subscription}, format: json } }
+        limits: { rateLimit: { max: ${LIMIT}, min: ${LIMIT} } }
+      - { name: stamp, map: { module: ./stamp.mjs } }
+      - { name: out, sink: { http: { url: "${serviceUrl}" } } }
+`;
+}
