@@ -1,3 +1,4 @@
+import { shown } from "../connector/check-options.ts";
 import type { Message, Output } from "../message.ts";
 
 const NO_INDEX = -1;
@@ -15,6 +16,30 @@ export function toMessage(input: Message, output: Output, index: number = NO_IND
     headers: headers === undefined ? input.headers : withTrace(headers, input.headers),
     eventTimeMs: eventTimeMs ?? input.eventTimeMs,
   };
+}
+
+/** What is wrong with an output of a map, and the way out; undefined if nothing is. */
+export function wrongOutput(output: unknown): string | undefined {
+  if (typeof output !== "object" || output === null || !("value" in output))
+    return `a map answered ${shown(output)}${typeof output === "object" && output !== null ? " without value" : ""}; it must answer { value: … }, a list of them, or undefined to drop the message`;
+  const { id, key, headers, eventTimeMs } = output as Partial<Record<keyof Output, unknown>>;
+  if (isGiven(id) && typeof id !== "string")
+    return `the id of a map's output is ${shown(id)}; it must be a text`;
+  if (isGiven(key) && typeof key !== "string")
+    return `the key of a map's output is ${shown(key)}; it must be a text, e.g. String(key)`;
+  if (headers !== undefined && (typeof headers !== "object" || headers === null))
+    return `the headers of a map's output are ${shown(headers)}; they must be an object of texts`;
+  for (const name in headers)
+    if (typeof headers[name as never] !== "string")
+      return `the header ${name} of a map's output is ${shown(headers[name as never])}; it must be a text`;
+  if (isGiven(eventTimeMs) && typeof eventTimeMs !== "number")
+    return `the eventTimeMs of a map's output is ${shown(eventTimeMs)}; it must be a number of ms since 1970`;
+  return undefined;
+}
+
+/** Null counts as left out. */
+function isGiven(field: unknown): boolean {
+  return field !== undefined && field !== null;
 }
 
 /** W3C trace context stays with the message, also where a map sets other headers. */

@@ -2,7 +2,7 @@ import type { Grant } from "@sluice/core";
 import type { VertexSettings } from "../definition/vertex-settings.ts";
 import type { Batch } from "../flow/batch.ts";
 import type { Origin } from "../flow/origin.ts";
-import { toMessage } from "../flow/outputs.ts";
+import { toMessage, wrongOutput } from "../flow/outputs.ts";
 import type { FailedTry, Failure } from "../flow/tries.ts";
 import type { Mapped, Mapper } from "../map/mapper.ts";
 import type { Message, Output } from "../message.ts";
@@ -185,10 +185,22 @@ function isOutputs(mapped: Mapped): mapped is readonly Output[] {
   return Array.isArray(mapped);
 }
 
+/** The results, with a failure for each message whose outputs are no outputs: maps of users may have no types. */
 function checked(messages: readonly Message[], mapped: readonly Mapped[]): readonly Mapped[] {
-  if (mapped.length === messages.length) return mapped;
+  if (mapped.length === messages.length) {
+    for (const each of mapped)
+      if (isOutputs(each) && each.some((output) => wrongOutput(output) !== undefined))
+        return mapped.map(withoutWrongOutputs);
+    return mapped;
+  }
   const text = `a map answered ${mapped.length} results for ${messages.length} messages; it must answer one for each`;
   return allFailed(messages, { error: new Error(text), isRetriable: false });
+}
+
+function withoutWrongOutputs(mapped: Mapped): Mapped {
+  if (!isOutputs(mapped)) return mapped;
+  const wrong = mapped.map(wrongOutput).find((text) => text !== undefined);
+  return wrong === undefined ? mapped : { error: new Error(wrong), isRetriable: false };
 }
 
 function allFailed(messages: readonly Message[], failure: Failure): readonly Mapped[] {
