@@ -3,13 +3,16 @@ import { mapCommand, mapModule, mapThreads } from "@sluice/pipeline";
 import type { MapConnector } from "@sluice/pipeline";
 import type { Make } from "./connector-options.ts";
 
+/** Bound of one call of a module, ms, as threads and commands have it: a map that hangs would stop its pipeline silently. */
+const MODULE_TIMEOUT_MS = 30_000;
+
 /** Maps by their names in a flow file. */
 export const MAPS: Readonly<Record<string, Make<MapConnector>>> = {
   module: ({ module, threads, settings, timeout }, { folder }) => {
     const options = {
       module: resolve(folder, module as string),
       settings,
-      timeoutMs: timeout as number | undefined,
+      timeoutMs: (timeout as number | undefined) ?? MODULE_TIMEOUT_MS,
     };
     return threads === undefined
       ? mapModule(options)
