@@ -52,9 +52,9 @@ export function batchMapper<I, O, S>(
   };
 }
 
+/** A caller without types may answer anything. */
 function allMapped<O>(answers: readonly MapAnswer<O>[]): readonly Mapped<O>[] {
-  // A caller without types may answer anything.
-  if (Array.isArray(answers as unknown)) return answers.map(toMapped);
+  if (Array.isArray(answers)) return answers.map((answer: MapAnswer<O>) => toMapped(answer));
   const text = `a batch map answered ${shown(answers)}; it must answer a list with one answer for each message`;
   throw Object.assign(new TypeError(text), { isRetriable: false });
 }
