@@ -231,7 +231,7 @@ test.each([
     expect(deadLetter.values).toEqual([7]);
     expect(deadLetter.written[0]?.headers["sluice-error"]).toContain(text);
     expect(deadLetter.written[0]?.headers["sluice-error"]).toContain(
-      "such as { value: message.value }",
+      "it must answer { value: … }, a list of them, or undefined to drop the message",
     );
     expect(source.acknowledged).toHaveLength(3);
   },
@@ -601,6 +601,20 @@ test.each<[string, Partial<PipelineDefinition>, RegExp]>([
     /rateLimit.max is missing/,
   ],
   ["half a batch", { limits: { readBatchSize: 0.5 } }, /p.in.limits.readBatchSize is 0.5/],
+  ["a limit by a wrong name", { limits: { rate: 10 } as object }, /pipeline has no option "rate"/],
+  ["a limit that is a text", { limits: "10/s" as never }, /limits of the pipeline are "10\/s"/],
+  ["an option that is not known", { retries: 3 } as object, /has no option "retries"; it has name/],
+  ["a retry that is a number", { retry: 3 as never }, /the options of retry are 3; write retry/],
+  [
+    "a sink that was not called",
+    { sink: { name: "out", sink: blackhole as never } },
+    /the sink of p is a function; call it with its options; it must be a connector, such as/,
+  ],
+  [
+    "a dead-letter sink that is none",
+    { deadLetter: {} as never },
+    /deadLetter of p is an object; it must be a connector/,
+  ],
 ])("%s is refused before anything is opened", async (_, wrong, expected) => {
   const source = new MemorySource([1]);
   const definition = {
@@ -614,6 +628,53 @@ test.each<[string, Partial<PipelineDefinition>, RegExp]>([
   await expect(starting).rejects.toThrow(expected);
   await expect(starting).rejects.toBeInstanceOf(ConfigError);
   expect(source.isOpen).toBe(false);
+});
+
+test("a limit beside limits is refused, because it would not hold", () => {
+  const start = pipeline("p");
+  const misplaced = { rateLimit: { max: 10 } } as object;
+  expect(() => start.source(generator({ values: [1] }), misplaced)).toThrow(
+    /the vertex in has no option "rateLimit"; .*limits/,
+  );
+});
+
+test.each<[unknown, RegExp]>([
+  ["tea", /a map answered "tea"; it must answer { value: … }, a list of them, or undefined/],
+  [{ total: 5 }, /a map answered an object without value/],
+  [[{ value: 1 }, null], /a map answered null/],
+  [{ value: 1, key: 5 }, /the key of a map's output is 5; it must be a text/],
+  [{ value: 1, headers: { a: 5 } }, /the header a of a map's output is 5/],
+  [{ value: 1, headers: "a" }, /the headers of a map's output are "a"/],
+  [{ value: 1, eventTimeMs: "now" }, /the eventTimeMs of a map's output is "now"/],
+])("the answer %j of a map is a failure that says what to answer", async (answer, expected) => {
+  const world = newWorld();
+  const sink = new MemorySink<number>();
+  const deadLetter = new MemorySink();
+  const answerOf = (value: number): never => (value === 2 ? answer : { value }) as never;
+  await run(world, {
+    source: { name: "in", source: new MemorySource([1, 2, 3]) },
+    maps: [{ name: "map", map: mapFunction(({ value }) => answerOf(value as number)) }],
+    sink: { name: "out", sink },
+    deadLetter,
+  });
+  expect(sink.values).toEqual([1, 3]);
+  expect(deadLetter.written.map(({ headers }) => headers["sluice-error"])).toEqual([
+    expect.stringMatching(expected),
+  ]);
+});
+
+test("a batch map that answers no list fails at once, with what to answer", async () => {
+  const world = newWorld();
+  const deadLetter = new MemorySink();
+  await run(world, {
+    source: { name: "in", source: new MemorySource([1]) },
+    maps: [{ name: "map", map: mapBatch(() => Promise.resolve("tea" as never)) }],
+    sink: { name: "out", sink: new MemorySink() },
+    deadLetter,
+  });
+  const { headers } = deadLetter.written[0] as Message;
+  expect(headers["sluice-error"]).toMatch(/a batch map answered "tea"; it must answer a list/);
+  expect(headers["sluice-attempts"]).toBe("1");
 });
 
 test("a module maps messages with its settings, one by one or in batches", async () => {

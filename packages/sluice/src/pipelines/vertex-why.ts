@@ -172,11 +172,12 @@ interface Waiting extends Throttled {
 
 /** What a vertex waits for: at this instant, or in turns with reading. */
 function waitingOf(
-  { name, waiting }: VertexState,
+  { name, waiting, perSecond }: VertexState,
   { throttledOf, gateSinceMs }: PipelineView,
 ): Waiting | undefined {
   const throttled = throttledOf(name);
-  if (waiting === undefined) return throttled;
+  // Without reads there are no turns: the vertex is idle, and its last wait is over.
+  if (waiting === undefined) return perSecond > 0 ? throttled : undefined;
   // It waits for room in the next buffer: the cause is further along.
   if (waiting.reason === undefined) return undefined;
   const { reason, detail, untilMs } = waiting;
