@@ -105,8 +105,9 @@ test("a service that refuses one message of a batch gets all others", async () =
 });
 
 test("a login in the URL, which no request would send, is refused and not shown", () => {
-  const make = (): unknown => httpSink({ url: "http://me:s3cret@127.0.0.1:1/" });
-  expect(make).toThrow(/^url has a login, which no request would send/);
+  expect(() => httpSink({ url: "http://me:s3cret@127.0.0.1:1/" })).toThrow(
+    /^url has a login, which no request would send/,
+  );
 });
 
 test.each([

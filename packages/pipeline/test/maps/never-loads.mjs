@@ -1,4 +1,6 @@
-/** A module that waits for a server that never answers, while it loads. */
-setInterval(() => {}, 1_000);
+/** A module that never ends loading. Its open port keeps the thread alive meanwhile. */
+import { createServer } from "node:net";
+
+createServer().listen(0, "127.0.0.1");
 await new Promise(() => {});
 export default () => undefined;
