@@ -27,7 +27,10 @@ let stopping;
 
 const { version } = JSON.parse(readFileSync(path("package.json"), "utf8"));
 say(`\nSluice ${version}   flow control for message pipelines and services\n`);
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void stop(0));
+// SIGHUP: the terminal was closed. Children are in groups of their own, so that nothing else would end them.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => void stop(0));
+// The reader of the lines has gone, as after `npm start | head`, or with its terminal.
+process.stdout.on("error", () => void stop(1));
 
 const taken = await takenPorts();
 const service = start(

@@ -23,8 +23,8 @@ export class OwnRedis {
   constructor(folder, port) {
     this.#folder = folder;
     this.port = port;
-    this.#program = ensureRedis();
-    if (this.#program === undefined) throw new Error("no redis-server; install it and try again");
+    this.#program = ensureRedis() ?? "";
+    if (this.#program === "") throw new Error("no redis-server; install it and try again");
   }
 
   async start() {

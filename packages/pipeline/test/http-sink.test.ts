@@ -104,10 +104,18 @@ test("a service that refuses one message of a batch gets all others", async () =
   expect(taken).toHaveLength(11);
 });
 
+test("a login in the URL, which no request would send, is refused and not shown", () => {
+  expect(() => httpSink({ url: "http://me:s3cret@127.0.0.1:1/" })).toThrow(
+    /^url has a login, which no request would send/,
+  );
+});
+
 test.each([
   [400, false],
-  [401, false],
-  [404, false],
+  [401, true],
+  [403, true],
+  [404, true],
+  [405, true],
   [408, true],
   [409, false],
   [429, true],

@@ -1,4 +1,7 @@
 import { fileURLToPath } from "node:url";
+import { VirtualTimer } from "@sluice/core/testing";
+import { generator, pipeline } from "@sluice/pipeline";
+import { MemorySink } from "@sluice/pipeline/testing";
 import { afterEach, expect, test } from "vitest";
 import type { Mapped, Mapper } from "../src/map/mapper.ts";
 import { mapThreads } from "../src/map/threads/map-threads.ts";
@@ -113,6 +116,18 @@ test("a value that no thread can get fails for good, and its neighbours are mapp
   ]);
 });
 
+test("a list of nothing fails its message for good, and the process goes on", async () => {
+  const deadLetter = new MemorySink();
+  const sink = new MemorySink();
+  await pipeline("p", { deadLetter })
+    .source(generator({ values: [{ do: "double", n: 2 }, "list of nothing", "drop"] }))
+    .map(mapThreads({ module: EACH, threads: 1 }))
+    .sink(sink)
+    .run();
+  expect(sink.values).toEqual([4]);
+  expect(deadLetter.written[0]?.headers["sluice-error"]).toContain("answered undefined");
+});
+
 test("an abort answers at once, with failures that may be retried", async () => {
   const { mapper } = await scene();
   const stop = new AbortController();
@@ -138,6 +153,17 @@ test.each([
   const module = new URL(`maps/${file}`, import.meta.url);
   const opening = mapThreads({ module, threads: 2 }).open(connectorScene().context);
   await expect(opening).rejects.toThrow(text);
+});
+
+test("a module that hangs while it loads is refused after 30 s, and leaves no thread and no timer", async () => {
+  const module = new URL("maps/never-loads.mjs", import.meta.url);
+  const timer = new VirtualTimer();
+  const context = { ...connectorScene().context, timer };
+  const opening = mapThreads({ module, threads: 2 }).open(context);
+  const refused = expect(opening).rejects.toThrow(/did not load its module within 30000 ms/);
+  await timer.advance(30_000);
+  await refused;
+  expect(timer.sleeping).toBe(0);
 });
 
 test.skipIf(typeof Reflect.get(process.features, "typescript") === "string")(

@@ -24,28 +24,32 @@ sourceContract(
   { hasEnd: true },
 );
 
-sinkContract("memory", () => {
-  let isFailing = false;
-  const connector = new MemorySink({
-    onWrite: () => {
-      if (isFailing) throw new Error("the server is away");
-    },
-  });
-  return Promise.resolve({
-    connector,
-    received: () => Promise.resolve(connector.values.map(text)),
-    headers: () => Promise.resolve(connector.written[0]?.headers ?? {}),
-    fail: () => {
-      isFailing = true;
-      return Promise.resolve();
-    },
-    mend: () => {
-      isFailing = false;
-      return Promise.resolve();
-    },
-    tearDown: () => Promise.resolve(),
-  });
-});
+sinkContract(
+  "memory",
+  () => {
+    let isFailing = false;
+    const connector = new MemorySink({
+      onWrite: () => {
+        if (isFailing) throw new Error("the server is away");
+      },
+    });
+    return Promise.resolve({
+      connector,
+      received: () => Promise.resolve(connector.values.map(text)),
+      headers: () => Promise.resolve(connector.written[0]?.headers ?? {}),
+      fail: () => {
+        isFailing = true;
+        return Promise.resolve();
+      },
+      mend: () => {
+        isFailing = false;
+        return Promise.resolve();
+      },
+      tearDown: () => Promise.resolve(),
+    });
+  },
+  { takesAnyValue: true },
+);
 
 function text(value: unknown): string {
   return typeof value === "string" || Buffer.isBuffer(value)

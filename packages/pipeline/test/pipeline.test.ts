@@ -11,6 +11,7 @@ import {
   startPipeline,
 } from "@sluice/pipeline";
 import type {
+  MapFunction,
   Message,
   PipelineDefinition,
   PipelineEvent,
@@ -18,6 +19,7 @@ import type {
   PipelineRuntime,
   PipelineState,
   RunningPipeline,
+  SourceConnector,
 } from "@sluice/pipeline";
 import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
 import { expect, expectTypeOf, test } from "vitest";
@@ -205,6 +207,36 @@ test("of a batch that fails as a whole only the poison message is given up", asy
   expect(sink.values).toEqual(Array.from({ length: 20 }, (_, i) => i).filter((i) => i !== 7));
 });
 
+test.each([
+  ["a list with nothing in it", () => [undefined], "answered undefined"],
+  ["a value instead of an output", ({ value }: Message) => value, "answered 7"],
+  ["an object without value", () => ({ order: 1 }), "answered an object without value"],
+  ["a rejected list", () => Promise.resolve([null]), "answered null"],
+])(
+  "a map that answers %s fails that message for good, with what is expected",
+  async (_, wrong, text) => {
+    const world = newWorld();
+    const source = new MemorySource([6, 7, 8]);
+    const sink = new MemorySink();
+    const deadLetter = new MemorySink();
+    const map = ((message: Message) =>
+      message.value === 7 ? wrong(message) : { value: message.value }) as MapFunction;
+    await run(world, {
+      source: { name: "in", source },
+      maps: [{ name: "map", map: mapFunction(map) }],
+      sink: { name: "out", sink },
+      deadLetter,
+    });
+    expect(sink.values).toEqual([6, 8]);
+    expect(deadLetter.values).toEqual([7]);
+    expect(deadLetter.written[0]?.headers["sluice-error"]).toContain(text);
+    expect(deadLetter.written[0]?.headers["sluice-error"]).toContain(
+      "it must answer { value: … }, a list of them, or undefined to drop the message",
+    );
+    expect(source.acknowledged).toHaveLength(3);
+  },
+);
+
 test("bytes that are no JSON make a poison message, with its bytes in the dead-letter sink", async () => {
   const world = newWorld();
   const values = ['{"a":1}', "{broken", "[2]"].map((text) => Buffer.from(text));
@@ -269,6 +301,61 @@ test("a message that a sink refuses for good is given up at once", async () => {
   expect(sink.values).toEqual([1, 3]);
   expect(deadLetter.values).toEqual([2]);
   expect(world.timer.now()).toBeLessThan(100);
+});
+
+test("a message that the dead-letter sink refuses for good is told of as lost, and the pipeline goes on", async () => {
+  const world = newWorld();
+  const source = new MemorySource([0, 1, 2, 3]);
+  const sink = new MemorySink<number>();
+  const error = new Error("a line break");
+  const deadLetter = new MemorySink<number>({
+    onWrite: (messages) =>
+      messages.map(({ value }) => (value === 1 ? { error, isRetriable: false } : undefined)),
+  });
+  const refuse = mapFunction<number, number>(({ value }) => {
+    if (value < 2) throw new Error("too small");
+    return { value };
+  });
+  await run(world, {
+    source: { name: "in", source },
+    maps: [{ name: "map", map: refuse }],
+    sink: { name: "out", sink },
+    deadLetter,
+  });
+  expect(sink.values).toEqual([2, 3]);
+  expect(deadLetter.values).toEqual([0]);
+  expect(source.acknowledged).toHaveLength(4);
+  expect(ofKind(world, "message-failed")).toMatchObject([
+    { messageId: "0", isTriedAgain: false, isDeadLettered: true, others: 0 },
+    { messageId: "1", isTriedAgain: false, isDeadLettered: false, others: 0 },
+  ]);
+  const [, lost] = ofKind(world, "message-failed");
+  expect(lost?.error.message).toBe("too small; the dead-letter sink refused it: a line break");
+});
+
+test("a closed source is not asked for its backlog", async () => {
+  const world = newWorld();
+  const memory = new MemorySource([1, 2]);
+  let asked = 0;
+  const backlog = (): Promise<number> => Promise.resolve(++asked);
+  const source: SourceConnector<number> = {
+    kind: "memory",
+    open: async (context) => {
+      const opened = await memory.open(context);
+      return { ...opened, backlog };
+    },
+  };
+  const definition = {
+    name: "p",
+    source: { name: "in", source },
+    maps: [],
+    sink: { name: "out", sink: new MemorySink() },
+  };
+  const running = await startPipeline(definition, world.runtime);
+  await passing(world.timer, running.done);
+  await world.timer.advance(5_000);
+  expect(running.state().vertices[0]?.queue).toBeUndefined();
+  expect(asked).toBe(0);
 });
 
 test("a failing dead-letter sink holds the vertex back and loses nothing", async () => {
@@ -514,6 +601,20 @@ test.each<[string, Partial<PipelineDefinition>, RegExp]>([
     /rateLimit.max is missing/,
   ],
   ["half a batch", { limits: { readBatchSize: 0.5 } }, /p.in.limits.readBatchSize is 0.5/],
+  ["a limit by a wrong name", { limits: { rate: 10 } as object }, /pipeline has no option "rate"/],
+  ["a limit that is a text", { limits: "10/s" as never }, /limits of the pipeline are "10\/s"/],
+  ["an option that is not known", { retries: 3 } as object, /has no option "retries"; it has name/],
+  ["a retry that is a number", { retry: 3 as never }, /the options of retry are 3; write retry/],
+  [
+    "a sink that was not called",
+    { sink: { name: "out", sink: blackhole as never } },
+    /the sink of p is a function; call it with its options; it must be a connector, such as/,
+  ],
+  [
+    "a dead-letter sink that is none",
+    { deadLetter: {} as never },
+    /deadLetter of p is an object; it must be a connector/,
+  ],
 ])("%s is refused before anything is opened", async (_, wrong, expected) => {
   const source = new MemorySource([1]);
   const definition = {
@@ -527,6 +628,53 @@ test.each<[string, Partial<PipelineDefinition>, RegExp]>([
   await expect(starting).rejects.toThrow(expected);
   await expect(starting).rejects.toBeInstanceOf(ConfigError);
   expect(source.isOpen).toBe(false);
+});
+
+test("a limit beside limits is refused, because it would not hold", () => {
+  const start = pipeline("p");
+  const misplaced = { rateLimit: { max: 10 } } as object;
+  expect(() => start.source(generator({ values: [1] }), misplaced)).toThrow(
+    /the vertex in has no option "rateLimit"; .*limits/,
+  );
+});
+
+test.each<[unknown, RegExp]>([
+  ["tea", /a map answered "tea"; it must answer { value: … }, a list of them, or undefined/],
+  [{ total: 5 }, /a map answered an object without value/],
+  [[{ value: 1 }, null], /a map answered null/],
+  [{ value: 1, key: 5 }, /the key of a map's output is 5; it must be a text/],
+  [{ value: 1, headers: { a: 5 } }, /the header a of a map's output is 5/],
+  [{ value: 1, headers: "a" }, /the headers of a map's output are "a"/],
+  [{ value: 1, eventTimeMs: "now" }, /the eventTimeMs of a map's output is "now"/],
+])("the answer %j of a map is a failure that says what to answer", async (answer, expected) => {
+  const world = newWorld();
+  const sink = new MemorySink<number>();
+  const deadLetter = new MemorySink();
+  const answerOf = (value: number): never => (value === 2 ? answer : { value }) as never;
+  await run(world, {
+    source: { name: "in", source: new MemorySource([1, 2, 3]) },
+    maps: [{ name: "map", map: mapFunction(({ value }) => answerOf(value as number)) }],
+    sink: { name: "out", sink },
+    deadLetter,
+  });
+  expect(sink.values).toEqual([1, 3]);
+  expect(deadLetter.written.map(({ headers }) => headers["sluice-error"])).toEqual([
+    expect.stringMatching(expected),
+  ]);
+});
+
+test("a batch map that answers no list fails at once, with what to answer", async () => {
+  const world = newWorld();
+  const deadLetter = new MemorySink();
+  await run(world, {
+    source: { name: "in", source: new MemorySource([1]) },
+    maps: [{ name: "map", map: mapBatch(() => Promise.resolve("tea" as never)) }],
+    sink: { name: "out", sink: new MemorySink() },
+    deadLetter,
+  });
+  const { headers } = deadLetter.written[0] as Message;
+  expect(headers["sluice-error"]).toMatch(/a batch map answered "tea"; it must answer a list/);
+  expect(headers["sluice-attempts"]).toBe("1");
 });
 
 test("a module maps messages with its settings, one by one or in batches", async () => {

@@ -21,6 +21,8 @@ export interface SinkBench {
 export interface SinkTraits {
   /** Whether the server has the messages of one batch in their order. Default: true. */
   readonly isOrdered?: boolean;
+  /** Whether values go without their bytes, as in memory, so that any is taken. Default: false. */
+  readonly takesAnyValue?: boolean;
   /** How long a sink may take to find that its server is mended, ms. Default: 10 000. */
   readonly patienceMs?: number;
 }
@@ -32,7 +34,7 @@ function message(value: unknown, fields: Partial<Message> = {}): Message {
 export function sinkContract(
   name: string,
   setUp: () => Promise<SinkBench>,
-  { isOrdered = true, patienceMs = 10_000 }: SinkTraits = {},
+  { isOrdered = true, takesAnyValue = false, patienceMs = 10_000 }: SinkTraits = {},
 ): void {
   const sorted = (values: readonly string[]): readonly string[] =>
     isOrdered ? values : values.toSorted();
@@ -82,6 +84,19 @@ export function sinkContract(
       await write([message({ order: 7 })]);
       expect(sorted(await bench.received(3))).toEqual(sorted(["text", "bytes", '{"order":7}']));
     });
+
+    test.skipIf(takesAnyValue)(
+      "a value that has no JSON fails for good, and its neighbours are written",
+      async () => {
+        const results = await write([message("a"), message(10n), message("c")]);
+        expect(results).toEqual([
+          undefined,
+          expect.objectContaining({ isRetriable: false }),
+          undefined,
+        ]);
+        expect(sorted(await bench.received(2))).toEqual(["a", "c"]);
+      },
+    );
 
     test("headers go with a message, such as its trace", async () => {
       if (bench.headers === undefined) return;

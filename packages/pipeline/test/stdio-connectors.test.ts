@@ -2,7 +2,7 @@
 import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { END, pipeline, SinkClosedError, stdinSource, stdoutSink } from "@sluice/pipeline";
-import { MemorySource } from "@sluice/pipeline/testing";
+import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
 import {
   messagesOf,
   neverAborted,
@@ -87,6 +87,19 @@ sinkContract("the standard output", () => {
     received: () => Promise.resolve(String(output.read()).split("\n").slice(0, -1)),
     tearDown: () => Promise.resolve(),
   });
+});
+
+test("a pipeline whose source is idle ends as soon as the reader of its output has gone", async () => {
+  const sink = new MemorySink({
+    onWrite: () => {
+      throw new SinkClosedError("the reader has gone");
+    },
+  });
+  const running = await pipeline("p", { limits: { concurrency: 2 } })
+    .source(new MemorySource([1], { isEndless: true }))
+    .sink(sink)
+    .start();
+  await expect(running.done).resolves.toMatchObject({ status: "stopped", unacknowledged: 1 });
 });
 
 test("a pipeline ends without an error when the reader of its output has gone", async () => {

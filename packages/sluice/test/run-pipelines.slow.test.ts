@@ -1,8 +1,8 @@
 /** `sluice run` with pipelines, as a process: drains, reloads, readiness and ends. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -72,6 +72,31 @@ test("pipelines alone end with their sources, without a gateway, and exit with 0
   const written = readFileSync(join(folder, "out.ndjson"), "utf8").trim().split("\n");
   expect(written).toHaveLength(50);
   expect(written[0]).toBe('{"n":1}');
+});
+
+test("standard output has the messages of a stdout sink and nothing else, from a file as standard input", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-pipelines-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "in.ndjson"), lines(3));
+  writeFileSync(
+    join(folder, "flow.yaml"),
+    `pipelines:
+  copy:
+    vertices:
+      - { name: in, source: { stdin: {} } }
+      - { name: out, sink: { stdout: {} } }
+`,
+  );
+  const input = openSync(join(folder, "in.ndjson"), "r");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, "run", "flow.yaml"], {
+    cwd: folder,
+    stdio: [input, "pipe", "pipe"],
+    encoding: "utf8",
+  });
+  closeSync(input);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: lines(3) });
+  expect(stderr).toContain("ready pipelines copy");
+  expect(stderr).not.toContain("closing failed");
 });
 
 const THROUGH_GATEWAY = `

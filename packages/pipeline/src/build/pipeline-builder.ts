@@ -1,3 +1,4 @@
+import { requireOptions } from "../connector/check-options.ts";
 import type { SinkConnector } from "../connector/sink.ts";
 import type { SourceConnector } from "../connector/source.ts";
 import type {
@@ -23,6 +24,8 @@ export interface VertexOptions {
   readonly name?: string | undefined;
   readonly limits?: VertexLimits | undefined;
 }
+
+const VERTEX_KEYS = ["name", "limits"] as const satisfies (keyof VertexOptions)[];
 
 /**
  * Begins the definition of a pipeline in code.
@@ -126,5 +129,10 @@ function named(
   vertex: VertexOptions | undefined,
   name: string,
 ): { readonly name: string; readonly limits: VertexLimits | undefined } {
+  if (vertex !== undefined)
+    requireOptions(`the vertex ${vertex.name ?? name}`, vertex, {
+      known: VERTEX_KEYS,
+      example: '{ name: "out", limits: { rateLimit: { max: 1000 } } }',
+    });
   return { name: vertex?.name ?? name, limits: vertex?.limits };
 }

@@ -1,3 +1,6 @@
+import { SluiceError } from "@sluice/core";
+import type { WriteFailure } from "./sink.ts";
+
 /** How a source reads the bytes of a message. */
 export type Format = "bytes" | "text" | "json";
 
@@ -8,12 +11,37 @@ export function decode(bytes: Buffer, format: Format): unknown {
   return format === "text" ? text : JSON.parse(text);
 }
 
-/** The bytes that a sink sends: of a Buffer as it is, of a string in UTF-8, of anything else its JSON. */
+/** A value that no sink can send, because it has no JSON: a circle, a BigInt. */
+export class UnsendableError extends SluiceError {
+  override readonly name = "UnsendableError";
+  readonly code = "INVARIANT";
+}
+
+/**
+ * The bytes that a sink sends: of a Buffer as it is, of a string in UTF-8, of anything else its JSON. Throws an
+ * `UnsendableError`. A sink makes a failure of that message alone, or one value would hold up its batch for ever.
+ */
 export function encode(value: unknown): Buffer {
   if (Buffer.isBuffer(value)) return value;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length);
   if (typeof value === "string") return Buffer.from(value, "utf8");
   // Of undefined and functions there is no JSON, which the type of stringify does not tell.
-  const text = JSON.stringify(value) as string | undefined;
+  const text = jsonOf(value) as string | undefined;
   return Buffer.from(text ?? "null", "utf8");
+}
+
+/** The failure of a message whose value cannot be sent. Throws what is no `UnsendableError`. */
+export function unsendable(thrown: unknown): WriteFailure {
+  if (thrown instanceof UnsendableError) return { error: thrown, isRetriable: false };
+  throw thrown;
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    throw new UnsendableError(`the message's value has no JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }

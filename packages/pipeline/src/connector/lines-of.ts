@@ -1,6 +1,6 @@
 import type { Message } from "../message.ts";
-import { encode } from "./format.ts";
-import type { WriteResult } from "./sink.ts";
+import { encode, unsendable } from "./format.ts";
+import type { WriteFailure, WriteResult } from "./sink.ts";
 
 const LINE_FEED = 0x0a;
 const BREAK = Buffer.from("\n");
@@ -13,16 +13,27 @@ export function linesOf(messages: readonly Message[]): {
   const parts: Buffer[] = [];
   let results: WriteResult[] | undefined;
   for (const [index, { value }] of messages.entries()) {
-    const bytes = encode(value);
-    if (!bytes.includes(LINE_FEED)) {
-      parts.push(bytes, BREAK);
+    const line = lineOf(value);
+    if (Buffer.isBuffer(line)) {
+      parts.push(line, BREAK);
       continue;
     }
-    const error = new Error(
-      "the value has a line break, which would make two lines of it; answer an object from the map: its JSON is one line",
-    );
     results ??= messages.map(() => undefined);
-    results[index] = { error, isRetriable: false };
+    results[index] = line;
   }
   return { bytes: Buffer.concat(parts), results };
+}
+
+function lineOf(value: unknown): Buffer | WriteFailure {
+  let bytes: Buffer;
+  try {
+    bytes = encode(value);
+  } catch (thrown) {
+    return unsendable(thrown);
+  }
+  if (!bytes.includes(LINE_FEED)) return bytes;
+  const error = new Error(
+    "the value has a line break, which would make two lines of it; answer an object from the map: its JSON is one line",
+  );
+  return { error, isRetriable: false };
 }

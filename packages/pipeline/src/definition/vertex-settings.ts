@@ -1,6 +1,7 @@
 import { inheritRateLimit } from "@sluice/fleet";
 import type { RateLimitBlock } from "@sluice/fleet";
 import { requireWhole } from "@sluice/core/internal";
+import { requireOptions } from "../connector/check-options.ts";
 import type { VertexLimits } from "./pipeline-definition.ts";
 
 /** Limits of a vertex with every default in place. */
@@ -11,6 +12,12 @@ export interface VertexSettings {
   readonly readBatchSize: number;
 }
 
+const KEYS = [
+  "rateLimit",
+  "concurrency",
+  "readBatchSize",
+] as const satisfies (keyof VertexLimits)[];
+const EXAMPLE = "limits: { rateLimit: { max: 1000 }, concurrency: 4 }";
 const READ_BATCH_SIZE = 500;
 const READ_BATCH_MAX = 100_000;
 const CONCURRENCY_MAX = 10_000;
@@ -21,6 +28,10 @@ export function settingsOf(
   vertex: VertexLimits | undefined,
   where: string,
 ): VertexSettings {
+  // A key that is not known would be a limit that does not hold.
+  if (pipeline !== undefined)
+    requireOptions("limits of the pipeline", pipeline, { known: KEYS, example: EXAMPLE });
+  if (vertex !== undefined) requireOptions(where, vertex, { known: KEYS, example: EXAMPLE });
   const concurrency = vertex?.concurrency ?? pipeline?.concurrency ?? 1;
   const readBatchSize = vertex?.readBatchSize ?? pipeline?.readBatchSize ?? READ_BATCH_SIZE;
   requireWhole(`${where}.concurrency`, concurrency, 1, CONCURRENCY_MAX);

@@ -1,5 +1,5 @@
 /** A message that could not be processed in one try. */
-export interface Failure {
+interface Failure {
   readonly error: Error;
   readonly isRetriable: boolean;
   readonly retryAfterMs?: number | undefined;

@@ -1,5 +1,6 @@
 import type { Timer } from "@sluice/core";
 import { requireDuration } from "@sluice/core/internal";
+import { shown } from "../connector/check-options.ts";
 import type { Message } from "../message.ts";
 import type { MapConnector } from "./map-connector.ts";
 import { failureOf, toMapped } from "./map-function.ts";
@@ -39,8 +40,8 @@ export function batchMapper<I, O, S>(
       };
       try {
         const answers = map(messages, { settings: settings as S, signal });
-        if (!(answers instanceof Promise)) return answers.map(toMapped);
-        const mapped = answers.then((all) => all.map(toMapped), failed);
+        if (!(answers instanceof Promise)) return allMapped(answers);
+        const mapped = answers.then(allMapped).catch(failed);
         if (timeoutMs === undefined) return mapped;
         return ended([mapped], { timer, timeoutMs }, failed).then(([only]) => only ?? []);
       } catch (thrown) {
@@ -49,4 +50,11 @@ export function batchMapper<I, O, S>(
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** A caller without types may answer anything. */
+function allMapped<O>(answers: readonly MapAnswer<O>[]): readonly Mapped<O>[] {
+  if (Array.isArray(answers)) return answers.map((answer: MapAnswer<O>) => toMapped(answer));
+  const text = `a batch map answered ${shown(answers)}; it must answer a list with one answer for each message`;
+  throw Object.assign(new TypeError(text), { isRetriable: false });
 }

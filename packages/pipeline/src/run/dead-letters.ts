@@ -1,4 +1,4 @@
-import type { Sink } from "../connector/sink.ts";
+import type { Sink, WriteResult } from "../connector/sink.ts";
 import type { FailedTry } from "../flow/tries.ts";
 import type { Batch } from "../flow/batch.ts";
 import type { Message } from "../message.ts";
@@ -11,6 +11,11 @@ const ERROR_CHARS_MAX = 500;
 
 const BACKOFF = { firstMs: 100, maxMs: 10_000 };
 
+interface Letter {
+  readonly tried: FailedTry;
+  readonly message: Message;
+}
+
 /** Takes messages that no try could process. */
 export class DeadLetters {
   readonly #context: RunContext;
@@ -21,50 +26,64 @@ export class DeadLetters {
     this.#sink = sink;
   }
 
-  get hasSink(): boolean {
-    return this.#sink !== undefined;
-  }
-
   /**
-   * Resolves when the dead-letter sink has the messages: its failures are tried again without end, so that no
-   * message is lost and the vertex waits. Answers false if the drain's deadline came first.
+   * Resolves when the dead-letter sink has the messages: failures that may pass are tried again without end, so that
+   * no message is lost and the vertex waits. Answers the messages that are lost: all of them without a sink, else those
+   * that the sink refuses for good, because a message that nothing takes would stop the pipeline. Undefined if the
+   * drain's deadline came first.
    */
-  async write(batch: Batch, given: readonly FailedTry[], vertex: string): Promise<boolean> {
-    let left = given.map(({ index, tries, failure }) =>
-      letterOf(batch.messages[index] as Message, vertex, tries, failure.error),
-    );
-    if (this.#sink === undefined) return true;
+  async write(
+    batch: Batch,
+    given: readonly FailedTry[],
+    vertex: string,
+  ): Promise<readonly FailedTry[] | undefined> {
+    if (this.#sink === undefined) return given;
     const { timer, random, cut } = this.#context;
+    const lost: FailedTry[] = [];
+    let left: readonly Letter[] = given.map((tried) => ({
+      tried,
+      message: letterOf(batch.messages[tried.index] as Message, vertex, tried),
+    }));
     for (let tries = 1; ; tries++) {
-      left = await this.#tryWrite(this.#sink, left, vertex);
-      if (left.length === 0) return true;
-      if (!(await slept(timer, backoffMs(tries, BACKOFF, random), cut))) return false;
+      const results = await this.#tryWrite(this.#sink, left);
+      lost.push(...left.flatMap(({ tried }, place) => refusalOf(tried, results[place]) ?? []));
+      left = left.filter((_, place) => results[place]?.isRetriable === true);
+      if (left.length === 0) return lost;
+      this.#tell(left.length, results, vertex);
+      if (!(await slept(timer, backoffMs(tries, BACKOFF, random), cut))) return undefined;
     }
   }
 
-  /** Answers the messages that are not written. */
-  async #tryWrite(sink: Sink, messages: Message[], vertex: string): Promise<Message[]> {
-    const { tell, pipeline, cut } = this.#context;
-    let left = messages;
-    let why: Error | undefined;
+  async #tryWrite(sink: Sink, letters: readonly Letter[]): Promise<readonly WriteResult[]> {
     try {
-      const results = (await sink.write(messages, { signal: cut })) ?? [];
-      left = messages.filter((_, index) => results[index] !== undefined);
-      why = results.find((result) => result !== undefined)?.error;
+      const messages = letters.map(({ message }) => message);
+      return (await sink.write(messages, { signal: this.#context.cut })) ?? [];
     } catch (thrown) {
-      why = asError(thrown);
+      const failure = { error: asError(thrown), isRetriable: true };
+      return letters.map(() => failure);
     }
-    if (why !== undefined) {
-      const text = `the dead-letter sink failed, ${left.length} messages wait: ${why.message}`;
-      tell({ kind: "connector", pipeline, vertex, event: { level: "error", text } });
-    }
-    return left;
+  }
+
+  #tell(waiting: number, results: readonly WriteResult[], vertex: string): void {
+    const { tell, pipeline } = this.#context;
+    const why = results.find((result) => result?.isRetriable === true)?.error.message ?? "";
+    const text = `the dead-letter sink failed, ${waiting} messages wait: ${why}`;
+    tell({ kind: "connector", pipeline, vertex, event: { level: "error", text } });
   }
 }
 
+/** The message with the reason for which the dead-letter sink refused it; undefined if it did not. */
+function refusalOf(tried: FailedTry, result: WriteResult): FailedTry | undefined {
+  if (result === undefined || result.isRetriable) return undefined;
+  const { failure } = tried;
+  const text = `${failure.error.message}; the dead-letter sink refused it: ${result.error.message}`;
+  const error = new Error(text, { cause: failure.error });
+  return { ...tried, failure: { ...failure, error } };
+}
+
 /** The message that could not be processed, with headers that say why. */
-function letterOf(message: Message, vertex: string, tries: number, error: Error): Message {
-  const text = error.message.replaceAll(/\s+/g, " ").slice(0, ERROR_CHARS_MAX);
+function letterOf(message: Message, vertex: string, { tries, failure }: FailedTry): Message {
+  const text = failure.error.message.replaceAll(/\s+/g, " ").slice(0, ERROR_CHARS_MAX);
   return {
     ...message,
     headers: {

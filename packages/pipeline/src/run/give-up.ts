@@ -4,7 +4,7 @@ import type { FailedTry } from "../flow/tries.ts";
 import type { Message } from "../message.ts";
 import type { Acknowledger } from "./acknowledger.ts";
 import type { DeadLetters } from "./dead-letters.ts";
-import type { FailureNotice } from "./failure-notice.ts";
+import type { Fate, FailureNotice } from "./failure-notice.ts";
 import type { VertexMeter } from "./vertex-meter.ts";
 
 interface GiveUpParts {
@@ -25,17 +25,13 @@ export class GiveUp {
 
   /** Answers false if the drain's deadline came before the dead-letter sink had the messages. */
   async run(batch: Batch, given: readonly FailedTry[]): Promise<boolean> {
-    const { deadLetters, vertex, notice, meter, acknowledger } = this.#parts;
-    if (!(await deadLetters.write(batch, given, vertex))) return false;
-    const [first] = given;
-    if (first === undefined) return true;
-    const { id } = batch.messages[first.index] as Message;
-    notice.onFailed(
-      id,
-      first.failure.error,
-      given.length,
-      deadLetters.hasSink ? "dead-lettered" : "lost",
-    );
+    const { deadLetters, vertex, meter, acknowledger } = this.#parts;
+    const lost = await deadLetters.write(batch, given, vertex);
+    if (lost === undefined) return false;
+    const places = new Set(lost.map(({ index }) => index));
+    const written = given.filter(({ index }) => !places.has(index));
+    this.#tell(batch, written, "dead-lettered");
+    this.#tell(batch, lost, "lost");
     meter.counts.deadLettered += given.length;
     for (const { index } of given) {
       const origin = batch.origins[index] as Origin;
@@ -43,5 +39,12 @@ export class GiveUp {
     }
     acknowledger.flush();
     return true;
+  }
+
+  #tell(batch: Batch, failed: readonly FailedTry[], fate: Fate): void {
+    const [first] = failed;
+    if (first === undefined) return;
+    const { id } = batch.messages[first.index] as Message;
+    this.#parts.notice.onFailed(id, first.failure.error, failed.length, fate);
   }
 }

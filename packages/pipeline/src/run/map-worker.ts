@@ -3,7 +3,8 @@ import type { VertexSettings } from "../definition/vertex-settings.ts";
 import type { Batch } from "../flow/batch.ts";
 import type { Origin } from "../flow/origin.ts";
 import { toMessage } from "../flow/outputs.ts";
-import type { FailedTry, Failure } from "../flow/tries.ts";
+import type { FailedTry } from "../flow/tries.ts";
+import { checkResults } from "../map/check-results.ts";
 import type { Mapped, Mapper } from "../map/mapper.ts";
 import type { Message, Output } from "../message.ts";
 import type { Acknowledger } from "./acknowledger.ts";
@@ -154,12 +155,14 @@ export class MapWorker implements Worker {
 
   #map(messages: readonly Message[]): readonly Mapped[] | Promise<readonly Mapped[]> {
     const { mapper, context } = this.#parts;
-    const onThrown = (thrown: unknown): readonly Mapped[] =>
-      allFailed(messages, { error: asError(thrown), isRetriable: true });
+    const onThrown = (thrown: unknown): readonly Mapped[] => {
+      const failure = { error: asError(thrown), isRetriable: true };
+      return messages.map(() => failure);
+    };
     try {
       const mapped = mapper.map(messages, { signal: context.cut });
-      if (!(mapped instanceof Promise)) return checked(messages, mapped);
-      return mapped.then((results) => checked(messages, results), onThrown);
+      if (!(mapped instanceof Promise)) return checkResults(messages, mapped);
+      return mapped.then((results) => checkResults(messages, results)).catch(onThrown);
     } catch (thrown) {
       return onThrown(thrown);
     }
@@ -183,14 +186,4 @@ function sortResults(
 
 function isOutputs(mapped: Mapped): mapped is readonly Output[] {
   return Array.isArray(mapped);
-}
-
-function checked(messages: readonly Message[], mapped: readonly Mapped[]): readonly Mapped[] {
-  if (mapped.length === messages.length) return mapped;
-  const text = `a map answered ${mapped.length} results for ${messages.length} messages; it must answer one for each`;
-  return allFailed(messages, { error: new Error(text), isRetriable: false });
-}
-
-function allFailed(messages: readonly Message[], failure: Failure): readonly Mapped[] {
-  return messages.map(() => failure);
 }

@@ -59,7 +59,8 @@ export class SourceReader implements VertexLoop {
 
   constructor(parts: SourceReaderParts) {
     this.#parts = parts;
-    this.#backlog = new Backlog(parts.source, parts.context.timer);
+    const { source, context } = parts;
+    this.#backlog = new Backlog(source, context.timer, context.stopped);
   }
 
   /** Poison messages that are on their way to the dead-letter sink. */

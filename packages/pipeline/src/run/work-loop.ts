@@ -119,6 +119,8 @@ export class WorkLoop implements VertexLoop {
     working.then(end, (thrown: unknown) => {
       this.#failure ??= { thrown };
       end();
+      // The loop may wait for messages that do not come.
+      this.wake();
     });
   }
 }

@@ -12,6 +12,8 @@ export default (message, { settings }) => {
       return undefined;
     case "two":
       return [{ value: 1 }, { value: 2, key: "second" }];
+    case "list of nothing":
+      return [undefined];
     case "throw":
       throw new Error("cannot");
     case "throw-later":

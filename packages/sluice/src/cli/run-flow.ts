@@ -4,6 +4,7 @@ import type { BrokerObserver } from "@sluice/gateway";
 import { isDeepStrictEqual } from "node:util";
 import { FlowFileError, loadFlow } from "../flow/flow-file.ts";
 import type { Flow } from "../flow/flow.ts";
+import type { FlowPipeline } from "../flow/pipeline/flow-pipeline.ts";
 import { ConfigError } from "@sluice/core";
 import { flowConnectors } from "../pipelines/connectors.ts";
 import { GateMeters } from "../pipelines/gate-meters.ts";
@@ -34,6 +35,7 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
     admin,
     placeOf,
     json,
+    writesStdout: Object.values(flow.pipelines).some(writesStdout),
     start: async (observe) => {
       const store = flow.store === "memory" ? undefined : await openStore(flow.store.redis);
       const opened: (() => Promise<void>)[] = [async () => store?.close()];
@@ -58,6 +60,10 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
       }
     },
   };
+}
+
+function writesStdout({ vertices, deadLetter }: FlowPipeline): boolean {
+  return [...vertices.map(({ sink }) => sink), deadLetter].some((sink) => sink?.kind === "stdout");
 }
 
 interface Parts {

@@ -16,9 +16,9 @@ Examples:
   sluice run flow.yaml
   sluice run flow.yaml --json
 
-Prints one line when it is ready. Runs until SIGINT or SIGTERM: then sources stop, what has come is
-stored and written, and it exits with 0. A second signal ends it at once. Pipelines without a gateway
-also end with their sources. When the file changes, and on SIGHUP, limits and pipelines of the new file
+Prints one line when it is ready, on standard error if a sink writes to standard output. Runs until
+SIGINT or SIGTERM: then sources stop, what has come is stored and written, and it exits with 0. A second
+signal ends it at once. Pipelines without a gateway also end with their sources. When the file changes, and on SIGHUP, limits and pipelines of the new file
 are taken over; if it is wrong, the former ones stay. Exits with 1 if it cannot start, with 2 if the
 file is wrong.`;
 
@@ -43,7 +43,9 @@ export function runCommand(end: (code: ExitCode) => void): Command {
       // The engine and its connectors take longer to load than other commands run.
       const { servedFlow } = await import("./run-flow.ts");
       const served = await servedFlow({ file, content: await contentOfFlow(file) }, json);
-      await serve(served, end, (running) => writeLines(process.stdout, [readyLine(running, json)]));
+      // Standard output is for messages if a sink writes them there.
+      const out = served.writesStdout === true ? process.stderr : process.stdout;
+      await serve(served, end, (running) => writeLines(out, [readyLine(running, json)]));
     });
 }
 

@@ -35,6 +35,8 @@ export interface Served {
   readonly placeOf?: NonNullable<StartAdminOptions["placeOf"]>;
   /** Events as JSON. */
   readonly json: boolean;
+  /** Whether standard output belongs to the messages of a sink. Default: false. */
+  readonly writesStdout?: boolean;
 }
 
 export interface Running extends Started {

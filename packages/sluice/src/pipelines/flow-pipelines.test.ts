@@ -2,6 +2,7 @@ import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import type { PartEvent } from "@sluice/gateway";
 import { startPipeline } from "@sluice/pipeline";
+import type { SourceConnector } from "@sluice/pipeline";
 import { expect, onTestFinished, test } from "vitest";
 import { loadFlow } from "../flow/flow-file.ts";
 import type { Flow } from "../flow/flow.ts";
@@ -11,7 +12,11 @@ import { FlowPipelines } from "./flow-pipelines.ts";
 import { GateMeters } from "./gate-meters.ts";
 
 /** Pipelines of a flow file in virtual time; `broken` names the pipelines whose sinks cannot be opened. */
-function run(text: string, broken: ReadonlySet<string> = new Set()) {
+function run(
+  text: string,
+  broken: ReadonlySet<string> = new Set(),
+  others: Partial<Connectors> = {},
+) {
   const timer = new VirtualTimer();
   const told: PartEvent[] = [];
   const gates = new GateMeters((event) => told.push(event));
@@ -22,6 +27,7 @@ function run(text: string, broken: ReadonlySet<string> = new Set()) {
       if (broken.has(vertex)) throw new Error("the disk is full");
       return real.sink(block, vertex);
     },
+    ...others,
   };
   const pipelines = new FlowPipelines("shop", undefined, {
     start: startPipeline,
@@ -137,6 +143,85 @@ test("a pipeline at the end of its source has stopped, and is no failure", async
   await timer.advance(2_000);
   expect(statuses(pipelines)).toEqual(["a running", "b stopped"]);
   expect(pipelines.notReady()).toBeUndefined();
+});
+
+test("a reload that restarts a pipeline does not count as its end", async () => {
+  const { pipelines, timer } = run(TWO);
+  let isEnded = false;
+  void pipelines.ended().then(() => (isEnded = true));
+  await timer.advance(1_000);
+  const changed = TWO.replace("rate: 100/s", "rate: 90/s").replace("rate: 5/s", "rate: 6/s");
+  const reloaded = pipelines.reload(flow(changed).pipelines);
+  await timer.advance(15_000);
+  expect(await reloaded).toMatchObject({ restarted: ["a", "b"] });
+  expect(isEnded).toBe(false);
+  const last = pipelines.reload(flow(changed.replaceAll(/rate: \d\/s/g, "count: 7")).pipelines);
+  await timer.advance(15_000);
+  await last;
+  expect(statuses(pipelines)).toEqual(["a running", "b stopped"]);
+  expect(isEnded).toBe(false);
+});
+
+test("a live limit of a vertex that a new file does not have keeps no pipeline from its start", async () => {
+  const { pipelines, timer } = run(
+    TWO.replace(
+      "name: in, source: { generator: { rate: 100/s",
+      "name: first, source: { generator: { rate: 100/s",
+    ),
+  );
+  await timer.advance(1_000);
+  const set = pipelines.setLimits("a", "first", { rateLimit: { max: 30 } });
+  await timer.advance(1_000);
+  await set;
+  const reloaded = pipelines.reload(flow(TWO).pipelines);
+  await timer.advance(15_000);
+  expect(await reloaded).toMatchObject({ restarted: ["a"] });
+  expect(statuses(pipelines)).toEqual(["a running", "b running"]);
+});
+
+test("a stop gives up a start that is under way", async () => {
+  const source: SourceConnector = {
+    kind: "slow",
+    open: ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      }),
+  };
+  const { pipelines, timer } = run(TWO, new Set(), { source: () => Promise.resolve(source) });
+  await timer.advance(1_000);
+  let isStopped = false;
+  const stopped = pipelines.stop().then(() => (isStopped = true));
+  await timer.advance(1);
+  expect(isStopped).toBe(true);
+  await stopped;
+  expect(statuses(pipelines)).toEqual(["a stopped", "b stopped"]);
+});
+
+test("a pipeline that fails while it drains does not keep the others from their drain", async () => {
+  const tooMany: SourceConnector = {
+    kind: "too many",
+    open: () =>
+      Promise.resolve({
+        read: async (countMax, { signal }) => {
+          if (!signal.aborted)
+            await new Promise((resolve) =>
+              signal.addEventListener("abort", resolve, { once: true }),
+            );
+          return Array.from({ length: countMax + 1 }, (_, n) => ({
+            id: `${n}`,
+            value: n,
+            headers: {},
+          }));
+        },
+        ack: () => Promise.resolve(),
+        close: () => Promise.resolve(),
+      }),
+  };
+  const { pipelines, timer } = run(TWO, new Set(), { source: () => Promise.resolve(tooMany) });
+  await timer.advance(1_000);
+  const stopped = pipelines.stop();
+  await timer.advance(20_000);
+  await expect(stopped).resolves.toBeUndefined();
 });
 
 function rateOf(pipelines: FlowPipelines, name: string): number {

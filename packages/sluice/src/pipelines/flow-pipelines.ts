@@ -74,6 +74,8 @@ export class FlowPipelines {
   readonly #world: PipelinesWorld;
   readonly #entries = new Map<string, Entry>();
   #isStopping = false;
+  /** The reload that is under way, or the last one. Never rejects. */
+  #reloading: Promise<void> = Promise.resolve();
 
   /** `store` is where replicas meet; it is not closed here. */
   constructor(name: string, store: PoolStore | undefined, world: PipelinesWorld) {
@@ -94,9 +96,18 @@ export class FlowPipelines {
     for (const [name, flow] of Object.entries(pipelines)) this.#add(name, flow);
   }
 
-  /** Resolves once every pipeline has come to the end of its source. */
+  /** Resolves once every pipeline has come to the end of its source. One that a reload replaces has not. */
   async ended(): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(({ pipeline }) => pipeline.ended));
+    const over = new WeakSet<SupervisedPipeline>();
+    for (;;) {
+      await this.#reloading;
+      const left = [...this.#entries.values()]
+        .map(({ pipeline }) => pipeline)
+        .filter((pipeline) => !over.has(pipeline));
+      if (left.length === 0) return;
+      await Promise.all(left.map(({ ended }) => ended));
+      for (const pipeline of left) over.add(pipeline);
+    }
   }
 
   /** Sources stop first; what was read is written and acknowledged. */
@@ -149,7 +160,16 @@ export class FlowPipelines {
   }
 
   /** Takes over a new file: limits at once, everything else of a pipeline by a drain and a new start. */
-  async reload(pipelines: Readonly<Record<string, FlowPipeline>>): Promise<Reloaded> {
+  reload(pipelines: Readonly<Record<string, FlowPipeline>>): Promise<Reloaded> {
+    const reloaded = this.#reload(pipelines);
+    this.#reloading = reloaded.then(
+      () => undefined,
+      () => undefined,
+    );
+    return reloaded;
+  }
+
+  async #reload(pipelines: Readonly<Record<string, FlowPipeline>>): Promise<Reloaded> {
     const changes = { limits: [], restarted: [], started: [], stopped: [] } as {
       [Kind in keyof Reloaded]: string[];
     };
@@ -170,7 +190,9 @@ export class FlowPipelines {
         entry.flow = flow;
         entry.pipeline = this.#supervise(name, entry);
         for (const [vertex, { limits }] of entry.live)
-          await entry.pipeline.setLimits(vertex, effectiveOf(flow, limits));
+          if (this.has(name, vertex))
+            await entry.pipeline.setLimits(vertex, effectiveOf(flow, limits));
+          else entry.live.delete(vertex);
       } else changes.limits.push(...(await this.#reloadLimits(name, entry, flow)));
     }
     return changes;

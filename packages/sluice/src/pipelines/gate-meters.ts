@@ -38,7 +38,7 @@ export class GateMeters {
     this.#tell = tell;
   }
 
-  /** Observes the gate of a vertex; `peer` is its URL. */
+  /** Observes the gate of a vertex; `peer` names its service in events. */
   observer(vertex: string, peer: string): GateObserver {
     const counts = this.#counts.get(vertex) ?? newCounts();
     this.#counts.set(vertex, counts);

@@ -3,13 +3,19 @@ import { mapCommand, mapModule, mapThreads } from "@sluice/pipeline";
 import type { MapConnector } from "@sluice/pipeline";
 import type { Make } from "./connector-options.ts";
 
+/**
+ * Longest time of a call without `timeout`, ms, as of threads and commands. Without a bound a promise that never settles
+ * would stop its pipeline for ever.
+ */
+const TIMEOUT_MS = 30_000;
+
 /** Maps by their names in a flow file. */
 export const MAPS: Readonly<Record<string, Make<MapConnector>>> = {
   module: ({ module, threads, settings, timeout }, { folder }) => {
     const options = {
       module: resolve(folder, module as string),
       settings,
-      timeoutMs: timeout as number | undefined,
+      timeoutMs: (timeout as number | undefined) ?? TIMEOUT_MS,
     };
     return threads === undefined
       ? mapModule(options)

@@ -122,7 +122,7 @@ function limitJson(view: PipelineView, vertex: string, { placeOf }: AdminWorld):
   return {
     level: "vertex",
     name: `${state.name}/${vertex}`,
-    rateLimit: rateLimit ?? null,
+    rateLimit: shownRateLimit(rateLimit) ?? null,
     concurrency: concurrency ?? null,
     readBatchSize: readBatchSize ?? null,
     source: setAtMs === undefined ? "flow file" : "live",
@@ -130,6 +130,11 @@ function limitJson(view: PipelineView, vertex: string, { placeOf }: AdminWorld):
       ? place !== undefined && { place }
       : { setAt: formatWallTime(setAtMs) }),
   };
+}
+
+/** Without `store`, whose URL may hold a password. */
+function shownRateLimit(rateLimit: object | undefined): object | undefined {
+  return rateLimit && { ...rateLimit, store: undefined };
 }
 
 function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Route[] {
@@ -155,7 +160,8 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
     const [pipeline, vertex, limit] = found(request);
     const from = limit();
     await pipelines.setLimits(pipeline, vertex, limits);
-    world.onChange(`${pipeline}/${vertex}`, JSON.stringify(limits ?? "the flow file's"));
+    const shown = limits && { ...limits, rateLimit: shownRateLimit(limits.rateLimit) };
+    world.onChange(`${pipeline}/${vertex}`, JSON.stringify(shown ?? "the flow file's"));
     return json({ level: "vertex", name: `${pipeline}/${vertex}`, from, to: limit() });
   };
   return [
@@ -176,7 +182,7 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
 const RATE_KEYS = ["max", "min", "rampUpDuration"] as const;
 const WHOLE_KEYS = ["concurrency", "readBatchSize"] as const;
 
-/** The present limits with the fields of a body; `unlimited: true` removes the rate. */
+/** The present limits with the fields of a body. */
 function changedLimits(
   body: unknown,
   view: PipelineView | undefined,

@@ -15,6 +15,7 @@ import {
   tokenIn,
 } from "./connector-options.ts";
 import type { Make } from "./connector-options.ts";
+import { shownUrl } from "./shown-url.ts";
 
 /** Sinks by their names in a flow file. Client libraries are loaded when a flow needs them. */
 export const SINKS: Readonly<Record<string, Make<SinkConnector>>> = {
@@ -34,7 +35,7 @@ export const SINKS: Readonly<Record<string, Make<SinkConnector>>> = {
       },
       batch: batchOf(options["batch"] as BatchBlock | undefined),
       request: requestOf((options["request"] as RequestBlock | undefined) ?? {}),
-      observers: gates.observer(vertex, url),
+      observers: gates.observer(vertex, shownUrl(url)),
     });
   },
   pulsar: async (options, world) =>

@@ -89,10 +89,9 @@ export class SupervisedPipeline {
     this.#changed.set(vertex, limits);
   }
 
-  /** Drains and ends. */
+  /** Drains and ends; a start that is under way is given up. Never rejects, also if the drain fails. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await this.#running?.stop();
     await this.#ended;
   }
 
@@ -129,15 +128,17 @@ export class SupervisedPipeline {
 
   async #once(): Promise<PipelineState> {
     const { define, start, runtime } = this.#options;
+    const { signal } = this.#stopped;
     const definition = await define();
-    this.#stopped.signal.throwIfAborted();
-    const running = await start(definition, runtime);
+    signal.throwIfAborted();
+    const begun = new Map(this.#changed);
+    const running = await start(withLimits(definition, begun), { ...runtime, signal });
     try {
-      for (const [vertex, limits] of this.#changed) await running.setLimits(vertex, limits);
       this.#running = running;
+      for (const [vertex, limits] of this.#changed)
+        if (begun.get(vertex) !== limits) await running.setLimits(vertex, limits);
       this.#failure = undefined;
       this.#status = "running";
-      if (this.#stopped.signal.aborted) return await running.stop();
       return await running.done;
     } catch (error) {
       // The pipeline says in `done` why it ended; closing what is left must not hide that.
@@ -148,4 +149,20 @@ export class SupervisedPipeline {
       this.#running = undefined;
     }
   }
+}
+
+/**
+ * The definition with limits that were set while the pipeline ran. To set them after the start would write them to the
+ * store again, over what another replica has set since. Limits of vertices that are gone are left out.
+ */
+function withLimits(
+  definition: PipelineDefinition,
+  changed: ReadonlyMap<string, VertexLimits>,
+): PipelineDefinition {
+  const limited = <V extends { readonly name: string }>(vertex: V): V => {
+    const limits = changed.get(vertex.name);
+    return limits === undefined ? vertex : { ...vertex, limits };
+  };
+  const { source, maps, sink } = definition;
+  return { ...definition, source: limited(source), maps: maps.map(limited), sink: limited(sink) };
 }

@@ -6,6 +6,7 @@ import { roleOf } from "../flow/pipeline/flow-pipeline.ts";
 import type { FlowPipeline, FlowVertex } from "../flow/pipeline/flow-pipeline.ts";
 import type { PipelineView, Throttled } from "./flow-pipelines.ts";
 import { effectiveOf } from "./flow-pipelines.ts";
+import { shownUrl } from "./shown-url.ts";
 
 type Path = readonly (string | number)[];
 
@@ -171,11 +172,12 @@ interface Waiting extends Throttled {
 
 /** What a vertex waits for: at this instant, or in turns with reading. */
 function waitingOf(
-  { name, waiting }: VertexState,
+  { name, waiting, perSecond }: VertexState,
   { throttledOf, gateSinceMs }: PipelineView,
 ): Waiting | undefined {
   const throttled = throttledOf(name);
-  if (waiting === undefined) return throttled;
+  // Without reads there are no turns: the vertex is idle, and its last wait is over.
+  if (waiting === undefined) return perSecond > 0 ? throttled : undefined;
   // It waits for room in the next buffer: the cause is further along.
   if (waiting.reason === undefined) return undefined;
   const { reason, detail, untilMs } = waiting;
@@ -291,7 +293,8 @@ function peerOf({ source, map, sink }: FlowVertex): string | undefined {
     .filter((key) => !(kind === "redis" && key === "url"))
     .map((key) => options[key])
     .find((value) => typeof value === "string");
-  return typeof given === "string" ? given : undefined;
+  if (typeof given !== "string") return undefined;
+  return kind === "http" && given === options["url"] ? shownUrl(given) : given;
 }
 
 /** As people write it: vertices by their names. */

@@ -59,3 +59,9 @@ test("the signal ends the wait for the next message", async () => {
 test.each([{ count: -1 }, { count: 0.5 }, { ratePerSecond: 0 }])("%j is refused", (wrong) => {
   expect(() => generator({ values: [1], ...wrong })).toThrow(ConfigError);
 });
+
+test("a generator without values is refused", () => {
+  expect(() => generator({ count: 5 } as never)).toThrow(
+    /values of generator is undefined; use a list or a function/,
+  );
+});

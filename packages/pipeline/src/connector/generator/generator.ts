@@ -1,5 +1,7 @@
+import { ConfigError } from "@sluice/core";
 import type { Timer } from "@sluice/core";
 import { requireNumber, requireWhole } from "@sluice/core/internal";
+import { requireOptions, shown } from "../check-options.ts";
 import { END } from "../source.ts";
 import type { Source, SourceConnector } from "../source.ts";
 import type { Message } from "../../message.ts";
@@ -13,6 +15,12 @@ export interface GeneratorOptions<T> {
   readonly ratePerSecond?: number | undefined;
 }
 
+const KEYS = [
+  "values",
+  "count",
+  "ratePerSecond",
+] as const satisfies (keyof GeneratorOptions<unknown>)[];
+const EXAMPLE = "generator({ values: (index) => ({ order: index }) })";
 const NO_HEADERS = Object.freeze({});
 
 /**
@@ -23,7 +31,12 @@ const NO_HEADERS = Object.freeze({});
  * generator({ values: (index) => ({ order: index }), ratePerSecond: 100 });
  */
 export function generator<T>(options: GeneratorOptions<T>): SourceConnector<T> {
+  requireOptions("generator", options, { known: KEYS, example: EXAMPLE });
   const { values, ratePerSecond } = options;
+  if (typeof values !== "function" && !Array.isArray(values))
+    throw new ConfigError(
+      `values of generator is ${shown(values)}; use a list or a function, e.g. ${EXAMPLE}`,
+    );
   const count = options.count ?? (typeof values === "function" ? undefined : values.length);
   if (count !== undefined) requireWhole("count", count, 0);
   if (ratePerSecond !== undefined) requireNumber("ratePerSecond", ratePerSecond, 0.001, 1e9);

@@ -2,6 +2,7 @@ import { addAbortListener, Ewma, removeAbortListener } from "@sluice/core/intern
 import { createGate, ThrottledError } from "@sluice/egress";
 import type { CallOptions, Gate, Settled, Verdict, WhyWaiting } from "@sluice/egress";
 import type { Message } from "../../message.ts";
+import { UnsendableError } from "../format.ts";
 import type { OpenContext } from "../open-context.ts";
 import type { Sink, SinkConnector, SinkWaiting, WriteFailure, WriteResult } from "../sink.ts";
 import { HttpAnswerError } from "./http-answer-error.ts";
@@ -9,7 +10,7 @@ import { HttpConnections } from "./http-connections.ts";
 import { HttpExchange, isSuccess } from "./http-exchange.ts";
 import type { HttpAnswer } from "./http-exchange.ts";
 import { HttpTimeoutError } from "./http-timeout-error.ts";
-import { batchedBodies, bytesOf, halves, singleBody, UnsendableError } from "./request-body.ts";
+import { batchedBodies, bytesOf, halves, singleBody } from "./request-body.ts";
 import type { RequestBody } from "./request-body.ts";
 import { RequestFields } from "./request-fields.ts";
 import { readHttpSinkOptions } from "./sink-options.ts";
@@ -39,8 +40,11 @@ const SERVICE_ALPHA = 0.1;
 /** Statuses that may be about one message of several: malformed, too large, not to be processed. */
 const OF_ONE_MESSAGE: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** Statuses below 500 after which the same request may succeed: timeout, misdirected, too early, too many. */
-const RETRIABLE: ReadonlySet<number> = new Set([408, 421, 425, 429]);
+/**
+ * Statuses below 500 after which the same request may succeed: timeout, misdirected, too early, too many. Those about the
+ * login and the address too, which every message shares: an expired token must not lose all of them.
+ */
+const RETRIABLE: ReadonlySet<number> = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429]);
 
 /** A pipeline delivers at least once in any case, so a request may be repeated. */
 const IDEMPOTENT: CallOptions = { idempotent: true };

@@ -1,4 +1,3 @@
-import { SluiceError } from "@sluice/core";
 import type { Message } from "../../message.ts";
 import { encode } from "../format.ts";
 import type { HttpBatchSettings } from "./sink-options.ts";
@@ -22,23 +21,10 @@ const JSON_TYPE = "application/json";
 const NDJSON_TYPE = "application/x-ndjson";
 const NEWLINE = 0x0a;
 
-/** A value that no request can carry: a circle, a BigInt. */
-export class UnsendableError extends SluiceError {
-  override readonly name = "UnsendableError";
-  readonly code = "INVARIANT";
-}
-
 /** A request for one message, whose value is sent as it is. Throws an `UnsendableError`. */
 export function singleBody({ value }: Message, place: number): RequestBody {
-  let part: Buffer;
-  try {
-    part = encode(value);
-  } catch (error) {
-    throw new UnsendableError(`the message's value has no JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  return { places: [place], parts: [part], contentType: typeOf(value), format: undefined };
+  const parts = [encode(value)];
+  return { places: [place], parts, contentType: typeOf(value), format: undefined };
 }
 
 /**

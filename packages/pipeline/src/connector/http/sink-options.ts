@@ -28,7 +28,7 @@ export interface HttpRequestOptions {
   readonly rate?: RateSetting | RateSource | undefined;
   /** How the rate follows busy answers. Default: as of a gate, `off` with an adaptive concurrency. */
   readonly busy?: BusySetting | undefined;
-  /** Longest time of one attempt, its answer included, ms. Default: 30 000. */
+  /** Longest time to connect, until the answer begins, and between two parts of the answer, each, ms. Default: 30 000. */
   readonly timeoutMs?: number | undefined;
   /** Attempts within the sink, before the pipeline's own retries. Default: one attempt. */
   readonly retry?: RetryOptions | number | undefined;
@@ -145,6 +145,11 @@ function readBatch(batch: HttpBatchOptions): HttpBatchSettings {
 
 function requireHttpUrl(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  // Not shown: it may be a password.
+  if (parsed !== undefined && (parsed.username !== "" || parsed.password !== ""))
+    throw new ConfigError(
+      "url has a login, which no request would send; use headers: { authorization: … }",
+    );
   if (parsed !== undefined && /^https?:$/.test(parsed.protocol)) return parsed;
   throw new ConfigError(
     `url is ${JSON.stringify(url)}; use an address such as "http://localhost:9000/orders"`,

@@ -1,7 +1,7 @@
 import type { ICustomPartitioner, Message as KafkaRecord, Producer } from "kafkajs";
 import type { Message } from "../../message.ts";
 import { requireOptions, requireText } from "../check-options.ts";
-import { encode } from "../format.ts";
+import { encode, unsendable } from "../format.ts";
 import type { OpenContext } from "../open-context.ts";
 import type { Sink, SinkConnector, WriteResult } from "../sink.ts";
 import { KAFKA_CONNECTION_KEYS, partitionsOf, readKafkaConnection } from "./kafka-connection.ts";
@@ -76,16 +76,27 @@ class KafkaSink implements Sink {
 
   async begin(): Promise<void> {
     await this.#findPartitions();
-    await this.#producer.connect().catch((error: unknown) => {
+    try {
+      await this.#producer.connect();
+    } catch (error) {
+      // A pipeline starts again and again: connections of a start that failed must not add up.
+      await this.#producer.disconnect().catch(() => undefined);
       throw kafkaError(this.#what, error);
-    });
+    }
   }
 
   async write(messages: readonly Message[]): Promise<readonly WriteResult[]> {
     await this.#findPartitions();
+    const results: WriteResult[] = messages.map(() => undefined);
     const byPartition = new Map<number, Numbered[]>();
     for (const [index, message] of messages.entries()) {
-      const record = recordOf(message);
+      let record: KafkaRecord;
+      try {
+        record = recordOf(message);
+      } catch (thrown) {
+        results[index] = unsendable(thrown);
+        continue;
+      }
       const partition = this.#partitionOf({
         topic: this.#topic,
         partitionMetadata: this.#partitions as never,
@@ -96,7 +107,6 @@ class KafkaSink implements Sink {
       if (records === undefined) byPartition.set(partition, [numbered]);
       else records.push(numbered);
     }
-    const results: WriteResult[] = messages.map(() => undefined);
     await Promise.all([...byPartition.values()].map((records) => this.#send(records, results)));
     return results;
   }

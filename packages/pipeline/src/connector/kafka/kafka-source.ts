@@ -100,7 +100,7 @@ class KafkaSource implements Source<Buffer | null> {
   /** Of the partitions that are assigned to this member. */
   readonly #logs = new Map<number, PartitionLog>();
   #consumer: Consumer | undefined;
-  #admin: Admin | undefined;
+  #admin: Promise<Admin> | undefined;
   #starting: Promise<void> | undefined;
   #committing: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
@@ -229,14 +229,25 @@ class KafkaSource implements Source<Buffer | null> {
     // Without it the messages come again.
     if (!this.#isDown) await this.#commit().catch(() => undefined);
     await this.#consumer?.disconnect().catch(() => undefined);
-    await this.#admin?.disconnect().catch(() => undefined);
+    await this.#admin?.then((admin) => admin.disconnect()).catch(() => undefined);
   }
 
-  async #connectedAdmin(): Promise<Admin> {
-    if (this.#admin !== undefined) return this.#admin;
+  /** One for all calls, also for those that come while it connects: `close` has to find it. */
+  #connectedAdmin(): Promise<Admin> {
+    if (this.#isClosed) throw new ConnectorError(`${WHAT} ${this.#settings.topic} is closed`);
+    this.#admin ??= this.#connectAdmin();
+    return this.#admin;
+  }
+
+  async #connectAdmin(): Promise<Admin> {
     const admin = this.#client.kafka.admin();
-    await admin.connect();
-    this.#admin = admin;
+    try {
+      await admin.connect();
+    } catch (error) {
+      this.#admin = undefined;
+      await admin.disconnect().catch(() => undefined);
+      throw error;
+    }
     return admin;
   }
 

@@ -2,7 +2,7 @@ import type { JetStreamClient } from "@nats-io/jetstream";
 import type { MsgHdrs } from "@nats-io/transport-node";
 import type { Message } from "../../message.ts";
 import { requireFlag, requireOptions, requireText } from "../check-options.ts";
-import { encode } from "../format.ts";
+import { encode, unsendable } from "../format.ts";
 import type { Sink, SinkConnector, WriteResult } from "../sink.ts";
 import { load, NATS_CONNECTION_KEYS, NatsLine, readNatsConnection } from "./nats-connection.ts";
 import type { NatsConnectionOptions } from "./nats-connection.ts";
@@ -83,7 +83,12 @@ class NatsSink implements Sink {
 
   async #publish(message: Message): Promise<WriteResult> {
     const { line, streams, headers, subject, idPrefix } = this.#parts;
-    const bytes = encode(message.value);
+    let bytes: Buffer;
+    try {
+      bytes = encode(message.value);
+    } catch (thrown) {
+      return unsendable(thrown);
+    }
     const sizeMax = line.client.info?.max_payload ?? Number.MAX_SAFE_INTEGER;
     if (bytes.length > sizeMax)
       return permanent(

@@ -11,7 +11,7 @@ import type {
   ProducerThrottlingReason,
 } from "@sluice/pulsar";
 import type { Message } from "../../message.ts";
-import { encode } from "../format.ts";
+import { encode, UnsendableError } from "../format.ts";
 import type { OpenContext } from "../open-context.ts";
 import type { Sink, SinkConnector, SinkWaiting, WriteResult } from "../sink.ts";
 import { CONNECTION_KEYS, connectPulsar } from "./connection.ts";
@@ -158,7 +158,9 @@ function failureOf(reason: unknown): WriteResult {
   if (error instanceof ProducerThrottledError)
     return { error, isRetriable: true, retryAfterMs: error.pauseLeftMs };
   const isFinal =
-    error instanceof ConfigError || (error instanceof BrokerError && FINAL.has(error.serverError));
+    error instanceof ConfigError ||
+    error instanceof UnsendableError ||
+    (error instanceof BrokerError && FINAL.has(error.serverError));
   return { error, isRetriable: !isFinal };
 }
 

@@ -1,6 +1,7 @@
 import { requireWhole } from "@sluice/core/internal";
 import type { Message } from "../../message.ts";
 import { requireOptions, requireText } from "../check-options.ts";
+import { unsendable } from "../format.ts";
 import type { Sink, SinkConnector, WriteResult } from "../sink.ts";
 import { fieldsOf } from "./entry.ts";
 import { RedisLine } from "./redis-line.ts";
@@ -78,15 +79,24 @@ class RedisStreamSink implements Sink {
 
   /** Messages before a lost connection may have been added: their results must not be lost with it. */
   async #add(messages: readonly Message[]): Promise<WriteResult[]> {
-    const commands = messages.map(
-      (message) => ["XADD", ...this.#beginning, ...fieldsOf(message, this.#field)] as const,
-    );
+    const results: WriteResult[] = messages.map(() => undefined);
+    const commands: [string, ...Argument[]][] = [];
+    const places: number[] = [];
+    for (const [place, message] of messages.entries()) {
+      try {
+        commands.push(["XADD", ...this.#beginning, ...fieldsOf(message, this.#field)]);
+        places.push(place);
+      } catch (thrown) {
+        results[place] = unsendable(thrown);
+      }
+    }
     try {
       const replies = await this.#line.many(commands);
-      return replies.map(resultOf);
+      for (const [at, place] of places.entries()) results[place] = resultOf(replies[at]);
     } catch (error) {
-      return messages.map(() => resultOf(error));
+      for (const place of places) results[place] = resultOf(error);
     }
+    return results;
   }
 }
 

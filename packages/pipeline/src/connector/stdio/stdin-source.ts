@@ -101,7 +101,9 @@ class StdinSource implements Source<Buffer> {
     input.off("error", this.#onError);
     // An open standard input would keep the process alive.
     input.pause();
-    if (input === process.stdin) process.stdin.unref();
+    // A standard input that is a file is no socket: it has no unref and keeps nothing alive.
+    const { unref } = input as { readonly unref?: unknown };
+    if (input === process.stdin && typeof unref === "function") process.stdin.unref();
     return Promise.resolve();
   }
 

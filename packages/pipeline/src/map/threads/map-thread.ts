@@ -31,6 +31,9 @@ interface Sent {
   readonly isRetriable?: boolean;
 }
 
+/** Longest time until the module is loaded, ms. Raised, a module that hangs while it loads is found later. */
+const LOAD_MS = 30_000;
+
 /** The same place from `src` and from `dist`. */
 const SCRIPT = new URL("../../../workers/map-worker.mjs", import.meta.url);
 
@@ -40,6 +43,8 @@ export class MapThread {
   readonly #worker: Worker;
   readonly #tasks = new Map<number, MapTask>();
   readonly #over = new AbortController();
+  /** Aborted when the module is loaded, or the thread is over before that. */
+  readonly #loading = new AbortController();
   #place = 0;
   #progressMs = 0;
   #isReady = false;
@@ -58,6 +63,7 @@ export class MapThread {
     this.#worker.on("messageerror", (error) =>
       this.#end(`sent what cannot be read: ${error.message}`),
     );
+    void this.#watchLoading();
   }
 
   get isFree(): boolean {
@@ -84,6 +90,7 @@ export class MapThread {
   /** Ends the thread. Answers the messages that have no result. */
   async close(): Promise<readonly MapTask[]> {
     this.#over.abort();
+    this.#loading.abort();
     const unanswered = [...this.#tasks.values()];
     this.#tasks.clear();
     await this.#worker.terminate();
@@ -94,6 +101,7 @@ export class MapThread {
     const { ready, failed, place } = sent;
     if (ready === true) {
       this.#isReady = true;
+      this.#loading.abort();
       this.#options.onReady();
     }
     if (failed !== undefined) this.#end(failed);
@@ -118,6 +126,15 @@ export class MapThread {
     } else for (const task of tasks) this.run([task]);
   }
 
+  async #watchLoading(): Promise<void> {
+    try {
+      await this.#options.timer.sleep(LOAD_MS, this.#loading.signal);
+    } catch {
+      return;
+    }
+    this.#end(`did not load its module within ${LOAD_MS} ms`);
+  }
+
   async #watch(): Promise<void> {
     const { timer, timeoutMs } = this.#options;
     this.#isWatching = true;
@@ -137,6 +154,7 @@ export class MapThread {
   #end(how: string): void {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
+    this.#loading.abort();
     const unanswered = [...this.#tasks.values()];
     this.#tasks.clear();
     this.#worker.terminate().catch(() => undefined);
@@ -160,8 +178,9 @@ function mapped(
   return { error, isRetriable };
 }
 
+/** A map without types may answer a list with null in it: the vertex refuses that. */
 function withBuffer(output: Output): Output {
-  const { value } = output;
+  const value = (output as Output | null | undefined)?.value;
   if (!(value instanceof Uint8Array)) return output;
   return { ...output, value: Buffer.from(value.buffer, value.byteOffset, value.length) };
 }

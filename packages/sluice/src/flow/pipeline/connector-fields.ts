@@ -198,7 +198,7 @@ export const sourceField: v.GenericSchema<unknown, Chosen> = choice(
         initialPosition: v.optional(
           described(
             oneOf("earliest", "latest"),
-            "Where a new subscription begins. Default: latest.",
+            "Where a new subscription begins. Default: earliest.",
           ),
         ),
         adminUrl: v.optional(
