@@ -7,7 +7,7 @@ import { systemTimer } from "@sluice/core/system";
 
 const BIN = fileURLToPath(new URL("../../../packages/sluice/bin/sluice.js", import.meta.url));
 
-/** A start, or a stop, that takes longer has failed, ms. A start takes 0.5 s on a quiet machine. */
+/** A start, or a stop, that takes longer has failed, ms. Chosen, not measured: no run came near it. */
 const PATIENCE_MS = 30_000;
 
 /** One `sluice` process. Lines of its standard error that report an error are kept. */
