@@ -290,7 +290,7 @@ sourceContract("http, with a client that repeats what is not acknowledged", asyn
         const before = await roomOf(url);
         void deliver(url, value);
         // A source that is not read refuses it; then it is delivered once it is read again.
-        for (let tries = 0; tries < 50 && (await roomOf(url)) === before; tries++)
+        for (let tries = 0; tries < 200 && (await roomOf(url)) === before; tries++)
           await systemTimer.sleep(1);
       }
     },
