@@ -310,7 +310,7 @@ async function writeOnce(sink: Sink, messages: readonly Message[]): Promise<stri
   }
 }
 
-/** Reads until there are so many messages, whatever fails meanwhile. */
+/** Reads until `count` messages have come; failed reads are tried again. */
 async function readSoon(
   source: Source<Buffer | null>,
   count: number,

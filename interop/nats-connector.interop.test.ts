@@ -320,7 +320,7 @@ async function untilResolved(act: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Reads until there are so many messages, whatever fails meanwhile. */
+/** Reads until `count` messages have come; failed reads are tried again. */
 async function readSoon(source: Source<Buffer>, count: number): Promise<string[]> {
   const found: string[] = [];
   while (found.length < count)

@@ -57,7 +57,7 @@ export class ServerProcess {
     throw new Error(`the server did not start: ${said.slice(-2000)}`);
   }
 
-  /** As if its process had crashed: nothing is written out, no client is told. `SIGTERM` lets it write first. */
+  /** As if its process had crashed: nothing is written out, and connections are not closed in order. `SIGTERM` lets it write first. */
   async kill(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> {
     const running = this.#process;
     this.#process = undefined;

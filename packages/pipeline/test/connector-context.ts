@@ -28,7 +28,7 @@ export async function readOnce<T>(
   return read === END ? [] : read;
 }
 
-/** Reads until there are so many messages, or the source ends, or nothing comes for `waitMs`. */
+/** Reads until `count` messages have come, or the source ends, or nothing comes for `waitMs`. */
 export async function readMany<T>(
   source: Source<T>,
   count: number,

@@ -190,7 +190,7 @@ describe("the cost of a call", () => {
     const served = Promise.all(calls);
     await timer.advance(10_000);
     expect(await served).toHaveLength(20);
-    // Without costOf the cost is known, and a call that cannot start in time is told so at once.
+    // Without costOf the cost is known, and a call that cannot start in time is refused at once.
     void gate.run(() => 1, { cost: { tokens: 20_000 } });
     const inVain = gate.run(() => 1, { cost: { tokens: 1 }, deadlineMs: 10_000 });
     await expect(inVain).rejects.toMatchObject({ refusedAt: "in-vain", rate: "tokens" });

@@ -35,7 +35,7 @@ export interface InboundLimiter {
   /**
    * Admits a request of `key`, or tells what to answer instead: at once if that is known, else after a
    * wait for a permit or for the store. A request is charged to all policies and gets a permit, or is
-   * refused and costs nothing. A key's own excess is told before our lack of capacity. Keys of more than
+   * refused and costs nothing. The answer names the key's own excess before the server's lack of capacity. Keys of more than
    * 256 characters are told apart by their two ends. A `cost` above 1e9 counts as 1e9.
    *
    * A request whose `client` leaves while the request waits for a permit is refused, and others move up.

@@ -40,7 +40,7 @@ export interface OutagePhase {
   readonly resumeLimit: number;
   /**
    * What silence has interrupted, which goes on if the silence ends before an attempt is lost.
-   * Undefined if losses told of the outage.
+   * Undefined if the outage was noticed by losses.
    */
   readonly interrupted?: Exclude<Phase, OutagePhase>;
 }
