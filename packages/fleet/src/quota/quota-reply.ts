@@ -5,7 +5,7 @@ import { StoreError } from "../store/store-error.ts";
 const WHOLE = /^(?:0|[1-9]\d{0,15})$/;
 const HEAD = 3;
 
-/** Reads the answer of `quota.lua`, one row for each policy. Any other form is refused. */
+/** Reads the answer of `quota.lua`: `HEAD` fields, then two for each policy. Any other form is refused. */
 export function readQuotaReply(reply: unknown, policies: number): QuotaReply {
   const words = typeof reply === "string" ? reply.split(" ") : [];
   if (words.length !== HEAD + 2 * policies) throw nonsense("its fields");
