@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { expect, test } from "vitest";
-import { flowJsonSchema } from "../src/cli/schema.ts";
+import { flowJsonSchema } from "../src/cli/command/schema.ts";
 import { loadFlow } from "../src/flow/flow-file.ts";
 import { filesIn, read } from "../../../test/tree.ts";
 import { WRONG_FLOW_FILES } from "./wrong-flow-files.ts";
