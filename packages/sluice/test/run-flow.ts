@@ -10,6 +10,9 @@ import { systemTimer } from "@sluice/core/system";
 import { onTestFinished } from "vitest";
 import { ended } from "./ended.ts";
 
+/** How long `until` waits: only a failing test takes this long. */
+const PATIENCE_MS = 45_000;
+
 export const bin = fileURLToPath(new URL("../bin/sluice.js", import.meta.url));
 
 /** One process of `sluice run`. */
@@ -48,9 +51,9 @@ export async function until(
   isSo: () => boolean | Promise<boolean>,
   what: () => string,
 ): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
-    if (await isSo()) return;
+  const endAtMs = systemTimer.now() + PATIENCE_MS;
+  while (!(await isSo())) {
+    if (systemTimer.now() > endAtMs) throw new Error(`not within ${PATIENCE_MS} ms: ${what()}`);
     await systemTimer.sleep(50);
   }
-  throw new Error(`not within 20 s: ${what()}`);
 }
