@@ -1,12 +1,21 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileSink, fileSource } from "@sluice/pipeline";
+import {
+  fileSink,
+  fileSource,
+  httpSink,
+  httpSource,
+  pulsarSink,
+  pulsarSource,
+} from "@sluice/pipeline";
 import type { SinkConnector, SourceConnector } from "@sluice/pipeline";
 import { kafkaSink, kafkaSource } from "@sluice/pipeline/kafka";
 import { natsSink, natsSource } from "@sluice/pipeline/nats";
 import { redisStreamSink, redisStreamSource } from "@sluice/pipeline/redis";
 import { startRedis } from "../fleet/redis.ts";
+import { freePort } from "../free-port.ts";
+import { SluiceProcess } from "../replicas/sluice-process.ts";
 
 /** Entries that the stream of Redis keeps: the reader must not fall back by more. */
 const STREAM_LENGTH = 2_000_000;
@@ -21,7 +30,7 @@ interface Place {
 /** A text says why there is none. */
 type Open = () => Promise<Place | string>;
 
-export const PLACES: Readonly<Record<string, Open>> = { file, redis, nats, kafka };
+export const PLACES: Readonly<Record<string, Open>> = { file, http, pulsar, redis, nats, kafka };
 
 async function file(): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-bench-"));
@@ -31,6 +40,33 @@ async function file(): Promise<Place> {
     sink: fileSink({ path }),
     source: fileSource({ path, checkpoint, follow: true, pollMs: 10 }),
     close: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Sink and source in one process, with requests of 1,000 messages. */
+async function http(): Promise<Place> {
+  const listen = `127.0.0.1:${await freePort()}`;
+  return {
+    sink: httpSink({ url: `http://${listen}/`, batch: { messagesMax: 1_000 } }),
+    source: httpSource({ listen, bufferMax: 10_000 }),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** A broker in a process of its own. */
+async function pulsar(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-bench-"));
+  const args = ["broker", "--listen", "pulsar://127.0.0.1:0", "--data", folder];
+  const broker = SluiceProcess.start(args);
+  const { urls } = (await broker.ready()) as { readonly urls: readonly string[] };
+  const settings = { url: urls[0] ?? "", topic: "bench" };
+  return {
+    sink: pulsarSink(settings),
+    source: pulsarSource({ ...settings, subscription: "bench" }),
+    async close(): Promise<void> {
+      await broker.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 
