@@ -53,6 +53,9 @@ const LOADING_MS = 200;
 /** Messages that have come and were not read: from here on partitions are paused. */
 const ARRIVED_MAX = 2000;
 
+/** About 11 s of pauses: a new cluster makes its topic of offsets, and a coordinator, when the first group comes. */
+const JOIN_RETRIES = 8;
+
 /**
  * Messages of a Kafka topic, as one member of a consumer group. The offset that is committed is the lowest
  * unacknowledged one of each partition. Partitions are paused while the pipeline does not read.
@@ -148,7 +151,11 @@ class KafkaSource implements Source<Buffer | null> {
       maxWaitTimeInMs: FETCH_WAIT_MAX_MS,
       allowAutoTopicCreation: false,
       // A restart by the library would go on after `disconnect`, and keep partitions from other members.
-      retry: { ...KAFKA_RETRY, restartOnFailure: () => Promise.resolve(false) },
+      retry: {
+        ...KAFKA_RETRY,
+        retries: JOIN_RETRIES,
+        restartOnFailure: () => Promise.resolve(false),
+      },
     });
     this.#consumer = consumer;
     this.#isDown = false;
