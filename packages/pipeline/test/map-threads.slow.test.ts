@@ -1,3 +1,6 @@
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { VirtualTimer } from "@sluice/core/testing";
 import { generator, pipeline } from "@sluice/pipeline";
@@ -89,6 +92,22 @@ test.each([
     expect(await map({ do: "double", n: 4 })).toEqual([[{ value: 8 }]]);
   },
 );
+
+test("a module that cannot be loaded any more fails no message: they wait, and go on once it can", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-threads-"));
+  const module = join(folder, "map.mjs");
+  await copyFile(EACH, module);
+  const { map, mapper, told } = await scene({ module, threads: 1 });
+  await rm(module);
+  await map("exit");
+  const mapping = map({ do: "double", n: 1 });
+  await until("the module was missing twice", () => told.length >= 3);
+  expect(mapper.why?.()?.detail).toMatch(/^for .*map\.mjs, which no thread can load: Cannot find/);
+  await copyFile(EACH, module);
+  expect(await mapping).toEqual([[{ value: 2 }]]);
+  expect(mapper.why?.()).toBeUndefined();
+  await rm(folder, { recursive: true });
+});
 
 test("a map that leaks ends its thread, not the process", async () => {
   const { map } = await scene({ memoryMb: 32, threads: 1, timeoutMs: 20_000 });

@@ -3,6 +3,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import type { Timer } from "@sluice/core";
 import { LineSplitter } from "./line-splitter.ts";
+import { killGroup, OWN_GROUP } from "./process-group.ts";
 
 export interface ChildOptions {
   readonly command: string;
@@ -34,6 +35,7 @@ export class Child {
     const { command, args, cwd, env } = options;
     this.#process = spawn(command, args, {
       stdio: ["pipe", "pipe", "pipe"],
+      ...OWN_GROUP,
       ...(cwd === undefined ? {} : { cwd }),
       ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
     });
@@ -46,6 +48,8 @@ export class Child {
         options.onEnded(how);
       };
       this.#process.once("error", (error) => end(`cannot be started: ${error.message}`));
+      // What the program has started would keep its output open, and the program would never be over.
+      this.#process.once("exit", () => killGroup(this.#process, "SIGKILL"));
       // "close" comes after the last byte of output.
       this.#process.once("close", (code, signal) =>
         end(signal === null ? `exited with code ${code}` : `was ended by ${signal}`),
@@ -75,7 +79,7 @@ export class Child {
   }
 
   kill(): void {
-    this.#process.kill("SIGKILL");
+    killGroup(this.#process, "SIGKILL");
   }
 
   /** Ends the input, and the process if it does not end by itself. */
@@ -83,7 +87,7 @@ export class Child {
     if (this.#hasEnded) return;
     this.#process.stdin.end();
     if (await this.#hasEndedWithin(timer)) return;
-    this.#process.kill("SIGTERM");
+    killGroup(this.#process, "SIGTERM");
     if (await this.#hasEndedWithin(timer)) return;
     this.kill();
     await this.#ended;
