@@ -189,13 +189,13 @@ describe.skipIf(!hasPython)("a map in Python (needs python3)", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("a program that has started another one", () => {
-  /** A shell whose child outlives it unless it is killed as well; the child's id is in `file`. */
-  const shell = (file: string): readonly string[] => [
-    "-c",
-    `sleep 600 & echo $! > '${file}.tmp' && mv '${file}.tmp' '${file}'; wait`,
-  ];
+/** A shell whose child outlives it unless it is killed as well; the child's id is in `file`. */
+const shell = (file: string): readonly string[] => [
+  "-c",
+  `sleep 600 & echo $! > '${file}.tmp' && mv '${file}.tmp' '${file}'; wait`,
+];
 
+describe.skipIf(process.platform === "win32")("a program that has started another one", () => {
   async function started(options: Partial<MapCommandOptions>): Promise<{
     readonly map: MapperScene["map"];
     readonly mapper: Mapper;

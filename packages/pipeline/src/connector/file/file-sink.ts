@@ -47,6 +47,7 @@ interface Appended {
 const LINE_FEED = 0x0a;
 
 class FileSink implements Sink {
+  readonly carriesHeaders = false;
   readonly #path: string;
   readonly #sync: boolean;
   readonly #context: OpenContext;

@@ -84,6 +84,8 @@ interface Planned {
 }
 
 class HttpSink implements Sink {
+  /** Only those of `carry`, and of a batch those that all messages agree on. */
+  readonly carriesHeaders = false;
   readonly #settings: HttpSinkSettings;
   readonly #context: OpenContext;
   readonly #connections: HttpConnections;
