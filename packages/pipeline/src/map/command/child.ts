@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import type { Timer } from "@sluice/core";
-import { LineSplitter } from "./line-splitter.ts";
+import { LineSplitter } from "../../connector/line-splitter.ts";
+import type { Line } from "../../connector/line-splitter.ts";
 import { killGroup, OWN_GROUP } from "./process-group.ts";
 
 export interface ChildOptions {
@@ -13,7 +14,7 @@ export interface ChildOptions {
   readonly lineBytesMax: number;
   readonly onLine: (line: string) => void;
   readonly onErrorLine: (line: string) => void;
-  /** A line of its output is longer than `lineBytesMax`. */
+  /** A line of its output is longer than `lineBytesMax`; told once or more. */
   readonly onTooLong: () => void;
   /** There is room for further lines of input. */
   readonly onRoom: () => void;
@@ -111,8 +112,18 @@ function read(
   onLine: (line: string) => void,
   onTooLong: () => void,
 ): void {
-  const lines = new LineSplitter({ lineBytesMax, onLine, onTooLong });
-  stream.on("data", (chunk: Buffer) => lines.add(chunk));
-  stream.once("end", () => lines.end());
+  const splitter = new LineSplitter(lineBytesMax);
+  const onLines = (lines: readonly Line[]): void => {
+    for (const { bytes } of lines) {
+      if (bytes === undefined) onTooLong();
+      else onLine(bytes.toString("utf8"));
+    }
+  };
+  stream.on("data", (chunk: Buffer) => {
+    onLines(splitter.push(chunk));
+    // Not at its end, which may never come.
+    if (splitter.isTooLong) onTooLong();
+  });
+  stream.once("end", () => onLines(splitter.end()));
   stream.on("error", () => undefined);
 }
