@@ -85,3 +85,4 @@ export type { MapThreadsOptions } from "./map/threads/map-threads.ts";
 export { mapCommand } from "./map/command/map-command.ts";
 export type { MapCommandOptions } from "./map/command/map-command.ts";
 export { MapError } from "./map/map-error.ts";
+export { checkLimits } from "./definition/vertex-settings.ts";

@@ -195,21 +195,21 @@ const shell = (file: string): readonly string[] => [
   `sleep 600 & echo $! > '${file}.tmp' && mv '${file}.tmp' '${file}'; wait`,
 ];
 
-describe.skipIf(process.platform === "win32")("a program that has started another one", () => {
-  async function started(options: Partial<MapCommandOptions>): Promise<{
-    readonly map: MapperScene["map"];
-    readonly mapper: Mapper;
-    readonly grandchild: number;
-  }> {
-    const folder = await mkdtemp(join(tmpdir(), "sluice-command-"));
-    const file = join(folder, "pid");
-    const { map, mapper } = await scene({ command: "sh", args: shell(file), ...options });
-    await until("the shell has a child", () => existsSync(file));
-    const grandchild = Number(readFileSync(file, "utf8"));
-    await rm(folder, { recursive: true });
-    return { map, mapper, grandchild };
-  }
+async function started(options: Partial<MapCommandOptions>): Promise<{
+  readonly map: MapperScene["map"];
+  readonly mapper: Mapper;
+  readonly grandchild: number;
+}> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-command-"));
+  const file = join(folder, "pid");
+  const { map, mapper } = await scene({ command: "sh", args: shell(file), ...options });
+  await until("the shell has a child", () => existsSync(file));
+  const grandchild = Number(readFileSync(file, "utf8"));
+  await rm(folder, { recursive: true });
+  return { map, mapper, grandchild };
+}
 
+describe.skipIf(process.platform === "win32")("a program that has started another one", () => {
   test("ends with it when it does not answer in time", async () => {
     const { map, grandchild } = await started({ timeoutMs: 100, startMs: 0 });
     expect(await map(1)).toEqual([failure(true, "did not answer within 100 ms")]);
