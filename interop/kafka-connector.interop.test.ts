@@ -10,6 +10,7 @@ import {
   readOnce,
   testContext,
   textsOf,
+  untilResolved,
 } from "../packages/pipeline/test/connector-context.ts";
 import type { TestContext } from "../packages/pipeline/test/connector-context.ts";
 import { sinkContract } from "../packages/pipeline/test/sink-contract.ts";
@@ -332,18 +333,5 @@ async function until(isSo: () => boolean): Promise<void> {
     if (systemTimer.now() > untilMs)
       throw new Error(`it did not come about within ${PATIENCE_MS} ms`);
     await systemTimer.sleep(50);
-  }
-}
-
-async function untilResolved(act: () => Promise<void>): Promise<void> {
-  const untilMs = systemTimer.now() + PATIENCE_MS;
-  for (;;) {
-    try {
-      await act();
-      return;
-    } catch (error) {
-      if (systemTimer.now() > untilMs) throw error;
-      await systemTimer.sleep(100);
-    }
   }
 }

@@ -4,46 +4,19 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mapCommand } from "../src/map/command/map-command.ts";
 import type { MapCommandOptions } from "../src/map/command/map-command.ts";
-import type { Mapped, Mapper } from "../src/map/mapper.ts";
+import type { Mapper } from "../src/map/mapper.ts";
 import { connectorScene, messageOf, until } from "./connector-scene.ts";
-import type { ConnectorScene } from "./connector-scene.ts";
+import { failure, mapperScenes } from "./mapper-scene.ts";
+import type { MapperScene } from "./mapper-scene.ts";
 
 const LINES = fileURLToPath(new URL("maps/lines.py", import.meta.url));
-const never = new AbortController().signal;
-const opened: Mapper[] = [];
+const open = mapperScenes();
 
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((mapper) => mapper.close()));
-});
-
-interface MapperScene extends ConnectorScene {
-  readonly mapper: Mapper;
-  readonly map: (...values: unknown[]) => Promise<readonly Mapped[]>;
-}
-
-async function scene(options: Partial<MapCommandOptions> = {}): Promise<MapperScene> {
-  const told = connectorScene("orders/map");
-  const mapper = await mapCommand({ command: "python3", args: [LINES], ...options }).open(
-    told.context,
-  );
-  opened.push(mapper);
-  const map = async (...values: unknown[]): Promise<readonly Mapped[]> =>
-    mapper.map(
-      values.map((value, index) =>
-        messageOf(value, { id: `${index}`, key: "k", headers: { h: "1" } }),
-      ),
-      { signal: never },
-    );
-  return { ...told, mapper, map };
-}
-
-const failure = (isRetriable: boolean, text: string): object => ({
-  isRetriable,
-  error: expect.objectContaining({ message: expect.stringContaining(text) as string }) as Error,
-});
+const scene = (options: Partial<MapCommandOptions> = {}): Promise<MapperScene> =>
+  open(mapCommand({ command: "python3", args: [LINES], ...options }));
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
