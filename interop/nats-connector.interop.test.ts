@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Sink, Source } from "@sluice/pipeline";
 import { natsSink, natsSource } from "@sluice/pipeline/nats";
 import type { NatsSinkOptions, NatsSourceOptions } from "@sluice/pipeline/nats";
-import { systemTimer } from "@sluice/core/system";
 import { VirtualTimer } from "@sluice/core/testing";
 import {
   messagesOf,
@@ -14,6 +13,7 @@ import {
   readOnce,
   testContext,
   textsOf,
+  untilResolved,
 } from "../packages/pipeline/test/connector-context.ts";
 import type { TestContext } from "../packages/pipeline/test/connector-context.ts";
 import { sinkContract } from "../packages/pipeline/test/sink-contract.ts";
@@ -307,17 +307,6 @@ async function add(...values: readonly unknown[]): Promise<void> {
 /** Of a process that has stopped: it gives no sign of life, since its clock stands still. */
 function deadContext(): TestContext {
   return testContext(new VirtualTimer());
-}
-
-async function untilResolved(act: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      await act();
-      return;
-    } catch {
-      await systemTimer.sleep(50);
-    }
-  }
 }
 
 /** Reads until `count` messages have come; failed reads are tried again. */

@@ -43,7 +43,7 @@ export { stdoutSink } from "./connector/stdio/stdout-sink.ts";
 export type { StdoutSinkOptions } from "./connector/stdio/stdout-sink.ts";
 export { decode, encode } from "./connector/format.ts";
 export type { Format } from "./connector/format.ts";
-export type { MapFailure, Mapped, Mapper } from "./map/mapper.ts";
+export type { MapFailure, Mapped, Mapper, MapperWaiting } from "./map/mapper.ts";
 export type { MapConnector } from "./map/map-connector.ts";
 export type {
   MapVertex,
@@ -85,3 +85,4 @@ export type { MapThreadsOptions } from "./map/threads/map-threads.ts";
 export { mapCommand } from "./map/command/map-command.ts";
 export type { MapCommandOptions } from "./map/command/map-command.ts";
 export { MapError } from "./map/map-error.ts";
+export { checkLimits } from "./definition/vertex-settings.ts";

@@ -52,3 +52,20 @@ export function messagesOf(...values: readonly unknown[]): Message[] {
 }
 
 export const neverAborted: AbortSignal = new AbortController().signal;
+
+/** How long `untilResolved` tries; only a failing test takes this long. */
+const PATIENCE_MS = 60_000;
+
+/** Tries again what rejects, as a pipeline does while a server is away. */
+export async function untilResolved(act: () => Promise<void>): Promise<void> {
+  const untilMs = systemTimer.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await act();
+      return;
+    } catch (error) {
+      if (systemTimer.now() > untilMs) throw error;
+      await systemTimer.sleep(50);
+    }
+  }
+}

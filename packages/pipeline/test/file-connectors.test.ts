@@ -1,5 +1,14 @@
 /** Files of lines, on a real disk and a clock of ours. */
-import { appendFile, mkdtemp, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdtemp,
+  open,
+  readFile,
+  rename,
+  rm,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualTimer } from "@sluice/core/testing";
@@ -14,6 +23,7 @@ import {
   testContext,
   textsOf,
 } from "./connector-context.ts";
+import { FileSink } from "../src/connector/file/file-sink.ts";
 import { sinkContract } from "./sink-contract.ts";
 import { sourceContract } from "./source-contract.ts";
 
@@ -223,6 +233,26 @@ describe("a file as a sink", () => {
     await sink.write(messagesOf({ b: 2 }), { signal: neverAborted });
     expect(await readFile(path, "utf8")).toBe('{"a":\n{"b":2}\n');
     await sink.close();
+  });
+
+  test("goes on with the new file although the old one could not be closed, and says so", async () => {
+    const context = testContext();
+    const sink = new FileSink(path, true, context, async (...of) => {
+      const file = await open(...of);
+      const close = file.close.bind(file);
+      file.close = async () => {
+        await close();
+        throw new Error("EIO: i/o error, close");
+      };
+      return file;
+    });
+    await sink.write(messagesOf("1"));
+    await rename(path, `${path}.1`);
+    await sink.write(messagesOf("2"));
+    await sink.write(messagesOf("3"));
+    expect(await readFile(path, "utf8")).toBe("2\n3\n");
+    expect(context.told[0]?.text).toContain("could not be closed");
+    await expect(sink.close()).rejects.toThrow("EIO");
   });
 
   test("writes to the new file after a rotation", async () => {

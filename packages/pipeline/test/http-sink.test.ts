@@ -237,6 +237,58 @@ test("an answer that never ends, and one without end, hold nothing up", async ()
   expect((await sink.write(many(1), unhurried))?.[0]?.isRetriable).toBe(true);
 });
 
+test("an attempt ends with its time, although the service sends a byte of its answer again and again", async () => {
+  const drips: ReturnType<typeof setInterval>[] = [];
+  opened.push({
+    close: () => Promise.resolve(drips.forEach((drip) => clearInterval(drip))),
+  });
+  const request = { concurrency: 1, timeoutMs: 300 };
+  const { sink, service } = await scene({ request }, (_request, response) => {
+    response.writeHead(200);
+    drips.push(setInterval(() => response.write("."), 20));
+  });
+  expect(await sink.write(many(1), unhurried)).toBeUndefined();
+  await until("the request is given up", () => service.inFlight === 0);
+});
+
+test("an answer that asks for an upgrade fails, and the sink goes on with another connection", async () => {
+  const { sink, service } = await scene({ request: { concurrency: 1 } }, (_request, response) => {
+    response.socket?.write("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
+  });
+  expect((await sink.write(many(1), unhurried))?.[0]?.error.message).toMatch(/upgrade/i);
+  service.answerBy(ok);
+  expect(await sink.write(many(3), unhurried)).toBeUndefined();
+  expect(service.connections).toBe(2);
+});
+
+test("a request takes of each named rate what its messages cost, and waits for the one that is used up", async () => {
+  const { sink, service } = await scene({
+    request: {
+      rates: { requests: "600/min", tokens: { rate: "10/h", burst: 10 } },
+      cost: (messages) => ({ tokens: 4 * messages.length }),
+    },
+  });
+  const abort = new AbortController();
+  const writing = sink.write(many(3), { signal: abort.signal });
+  await until("two are sent", () => service.requests.length === 2);
+  await until("the third waits", () => sink.why?.() !== undefined);
+  expect(sink.why?.()).toMatchObject({
+    reason: "rate",
+    detail: expect.stringContaining("(tokens) is used up") as string,
+  });
+  abort.abort(new Error("the end"));
+  await writing;
+});
+
+test("a cost of a rate that is not there fails the message and names the rate", async () => {
+  const { sink } = await scene({
+    request: { rates: { requests: "1/s" }, cost: () => ({ tokens: 1 }) },
+  });
+  const [failure] = (await sink.write(many(1), unhurried)) ?? [];
+  expect(failure?.isRetriable).toBe(false);
+  expect(failure?.error.message).toMatch(/cost names the rate "tokens"; the gate has requests/);
+});
+
 test("an aborted write ends requests that wait and requests that run", async () => {
   const { sink, service } = await scene({ request: { concurrency: 2 } }, () => undefined);
   const stop = new AbortController();
@@ -277,6 +329,8 @@ test.each([
   [{ url: "ftp://x/" }, /url is "ftp:\/\/x\/"; use an address such as/],
   [{ url: "http://x/", method: "GET" }, /method is "GET"; it must be/],
   [{ url: "http://x/", batch: { format: "csv" } }, /batch.format is "csv"/],
+  [{ url: "http://x/", request: { cost: { tokens: 1 } } }, /request.cost names the rate "tokens"/],
+  [{ url: "http://x/", request: { rate: "1/s", rates: {} } }, /rate and rates are both set/],
   [{ url: "http://x/", request: { timeout: 1 } }, /did you mean timeoutMs/],
   [{ url: "http://x/", request: { concurrency: 0 } }, /concurrency is 0/],
 ])("%j is refused by name", async (options, text) => {

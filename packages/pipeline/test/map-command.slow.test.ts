@@ -1,46 +1,22 @@
 import { spawnSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mapCommand } from "../src/map/command/map-command.ts";
 import type { MapCommandOptions } from "../src/map/command/map-command.ts";
-import type { Mapped, Mapper } from "../src/map/mapper.ts";
+import type { Mapper } from "../src/map/mapper.ts";
 import { connectorScene, messageOf, until } from "./connector-scene.ts";
-import type { ConnectorScene } from "./connector-scene.ts";
+import { failure, mapperScenes } from "./mapper-scene.ts";
+import type { MapperScene } from "./mapper-scene.ts";
 
 const LINES = fileURLToPath(new URL("maps/lines.py", import.meta.url));
-const never = new AbortController().signal;
-const opened: Mapper[] = [];
+const open = mapperScenes();
 
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((mapper) => mapper.close()));
-});
-
-interface MapperScene extends ConnectorScene {
-  readonly mapper: Mapper;
-  readonly map: (...values: unknown[]) => Promise<readonly Mapped[]>;
-}
-
-async function scene(options: Partial<MapCommandOptions> = {}): Promise<MapperScene> {
-  const told = connectorScene("orders/map");
-  const mapper = await mapCommand({ command: "python3", args: [LINES], ...options }).open(
-    told.context,
-  );
-  opened.push(mapper);
-  const map = async (...values: unknown[]): Promise<readonly Mapped[]> =>
-    mapper.map(
-      values.map((value, index) =>
-        messageOf(value, { id: `${index}`, key: "k", headers: { h: "1" } }),
-      ),
-      { signal: never },
-    );
-  return { ...told, mapper, map };
-}
-
-const failure = (isRetriable: boolean, text: string): object => ({
-  isRetriable,
-  error: expect.objectContaining({ message: expect.stringContaining(text) as string }) as Error,
-});
+const scene = (options: Partial<MapCommandOptions> = {}): Promise<MapperScene> =>
+  open(mapCommand({ command: "python3", args: [LINES], ...options }));
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
@@ -144,13 +120,26 @@ describe.skipIf(!hasPython)("a map in Python (needs python3)", () => {
     expect(told.length).toBeLessThan(45);
   });
 
-  test("a program that ends at once fails messages one by one, more and more slowly", async () => {
-    const { map, told } = await scene({ env: { AT_START: "exit" }, restartMaxMs: 150 });
-    expect(await map(1, 2)).toEqual([
-      failure(true, "exited with code 9"),
-      failure(true, "exited with code 9"),
-    ]);
-    expect(told.at(-1)?.text).toMatch(/it is started again in 1[05]0 ms$/);
+  test("a program that ends at once fails no message: they wait, and go on once it runs", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sluice-command-"));
+    const script = join(folder, "late.py");
+    const { map, told, mapper } = await scene({ args: [script], restartMaxMs: 100 });
+    const mapping = map({ do: "double", n: 1 });
+    await until("it was started four times", () => told.length >= 8);
+    expect(told.map(({ text }) => text).join()).toMatch(/exited with code 2; 1 message waits, and/);
+    expect(mapper.why?.()).toMatchObject({
+      detail: "for python3, which exited with code 2 before it answered anything",
+    });
+    await copyFile(LINES, script);
+    expect(await mapping).toEqual([[{ value: 2 }]]);
+    expect(mapper.why?.()).toBeUndefined();
+    await rm(folder, { recursive: true });
+  });
+
+  test("a message that ends a fresh program fails, and the program is not suspected any more", async () => {
+    const { map } = await scene({ restartMaxMs: 100 });
+    expect(await map("exit")).toEqual([failure(true, "exited with code 3")]);
+    expect(await map({ do: "double", n: 1 })).toEqual([[{ value: 2 }]]);
   });
 
   test("an abort answers at once, with failures that may be retried", async () => {
@@ -172,6 +161,60 @@ describe.skipIf(!hasPython)("a map in Python (needs python3)", () => {
     expect(await hung.map(1)).toEqual([failure(true, "closed")]);
   });
 });
+
+/** A shell whose child outlives it unless it is killed as well; the child's id is in `file`. */
+const shell = (file: string): readonly string[] => [
+  "-c",
+  `sleep 600 & echo $! > '${file}.tmp' && mv '${file}.tmp' '${file}'; wait`,
+];
+
+async function started(options: Partial<MapCommandOptions>): Promise<{
+  readonly map: MapperScene["map"];
+  readonly mapper: Mapper;
+  readonly grandchild: number;
+}> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-command-"));
+  const file = join(folder, "pid");
+  const { map, mapper } = await scene({ command: "sh", args: shell(file), ...options });
+  await until("the shell has a child", () => existsSync(file));
+  const grandchild = Number(readFileSync(file, "utf8"));
+  await rm(folder, { recursive: true });
+  return { map, mapper, grandchild };
+}
+
+describe.skipIf(process.platform === "win32")("a program that has started another one", () => {
+  test("ends with it when it does not answer in time", async () => {
+    const { map, grandchild } = await started({ timeoutMs: 100, startMs: 0 });
+    expect(await map(1)).toEqual([failure(true, "did not answer within 100 ms")]);
+    await until("the grandchild has ended", () => !isAlive(grandchild));
+  });
+
+  test("ends with it at the close", async () => {
+    const { mapper, grandchild } = await started({});
+    await mapper.close();
+    await until("the grandchild has ended", () => !isAlive(grandchild));
+  });
+
+  test("and ends before it is found to have ended", async () => {
+    const { map, told } = await scene({
+      command: "sh",
+      args: ["-c", "sleep 600 & read line; exit 4"],
+      restartMaxMs: 100,
+    });
+    expect(await map(1)).toEqual([failure(true, "exited with code 4")]);
+    expect(told[0]?.text).toContain("sh exited with code 4");
+  });
+});
+
+/** A process that has ended may stay as a zombie where process 1 does not reap. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" && process.platform !== "linux";
+  }
+}
 
 test("a program that is not there is refused at the opening", async () => {
   const opening = mapCommand({ command: "no-such-program" }).open(connectorScene().context);

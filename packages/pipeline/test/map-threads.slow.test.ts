@@ -1,44 +1,23 @@
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { VirtualTimer } from "@sluice/core/testing";
 import { generator, pipeline } from "@sluice/pipeline";
 import { MemorySink } from "@sluice/pipeline/testing";
-import { afterEach, expect, test } from "vitest";
-import type { Mapped, Mapper } from "../src/map/mapper.ts";
+import { expect, test } from "vitest";
 import { mapThreads } from "../src/map/threads/map-threads.ts";
 import type { MapThreadsOptions } from "../src/map/threads/map-threads.ts";
 import { connectorScene, messageOf, until } from "./connector-scene.ts";
-import type { ConnectorScene } from "./connector-scene.ts";
+import { failure, mapperScenes } from "./mapper-scene.ts";
+import type { MapperScene } from "./mapper-scene.ts";
 
 const EACH = new URL("maps/map-each.mjs", import.meta.url);
 const BATCH = new URL("maps/map-batch.mjs", import.meta.url);
-const never = new AbortController().signal;
-const opened: Mapper[] = [];
+const open = mapperScenes();
 
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((mapper) => mapper.close()));
-});
-
-interface MapperScene extends ConnectorScene {
-  readonly mapper: Mapper;
-  readonly map: (...values: unknown[]) => Promise<readonly Mapped[]>;
-}
-
-async function scene(options: Partial<MapThreadsOptions> = {}): Promise<MapperScene> {
-  const told = connectorScene("orders/map");
-  const mapper = await mapThreads({ module: EACH, threads: 2, ...options }).open(told.context);
-  opened.push(mapper);
-  const map = async (...values: unknown[]): Promise<readonly Mapped[]> =>
-    mapper.map(
-      values.map((value, index) => messageOf(value, { id: `${index}`, key: "k" })),
-      { signal: never },
-    );
-  return { ...told, mapper, map };
-}
-
-const failure = (isRetriable: boolean, text: string): object => ({
-  isRetriable,
-  error: expect.objectContaining({ message: expect.stringContaining(text) as string }) as Error,
-});
+const scene = (options: Partial<MapThreadsOptions> = {}): Promise<MapperScene> =>
+  open(mapThreads({ module: EACH, threads: 2, ...options }));
 
 test("outputs come in the order of their messages: one, several, none, bytes", async () => {
   const { map } = await scene({ settings: { tax: 7 } });
@@ -89,6 +68,22 @@ test.each([
     expect(await map({ do: "double", n: 4 })).toEqual([[{ value: 8 }]]);
   },
 );
+
+test("a module that cannot be loaded any more fails no message: they wait, and go on once it can", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-threads-"));
+  const module = join(folder, "map.mjs");
+  await copyFile(EACH, module);
+  const { map, mapper, told } = await scene({ module, threads: 1 });
+  await rm(module);
+  await map("exit");
+  const mapping = map({ do: "double", n: 1 });
+  await until("the module was missing twice", () => told.length >= 3);
+  expect(mapper.why?.()?.detail).toMatch(/^for .*map\.mjs, which no thread can load: Cannot find/);
+  await copyFile(EACH, module);
+  expect(await mapping).toEqual([[{ value: 2 }]]);
+  expect(mapper.why?.()).toBeUndefined();
+  await rm(folder, { recursive: true });
+});
 
 test("a map that leaks ends its thread, not the process", async () => {
   const { map } = await scene({ memoryMb: 32, threads: 1, timeoutMs: 20_000 });

@@ -52,6 +52,7 @@ const BEYOND_A_SCHEMA = new Set([
   "a topic that is none",
   "a Kafka broker without a port",
   "an HTTP source without an address",
+  "a cost of a rate that is not there",
   "a map of nothing",
   "a map of two things",
   "threads of a command",

@@ -223,6 +223,11 @@ export const WRONG_FLOW_FILES: readonly WrongFlowFile[] = [
     told: 'flow.yaml:5: pipelines.orders.vertices[1].sink.http.request.rate is "fast"; expected a rate with its period, such as 500/s or 10000/min',
   },
   {
+    kind: "a cost of a rate that is not there",
+    text: "pipelines:\n  orders:\n    vertices:\n      - { name: in, source: { generator: {} } }\n      - { name: out, sink: { http: { url: http://h/, request: { rates: { requests: 5/s }, cost: { tokens: 9 } } } } }",
+    told: "flow.yaml:5: pipelines.orders.vertices[1].sink.http.request has a cost of tokens; expected names of its rates: requests",
+  },
+  {
     kind: "a map of nothing",
     text: "pipelines:\n  orders:\n    vertices:\n      - { name: in, source: { generator: {} } }\n      - { name: mid, map: {} }\n      - { name: out, sink: { blackhole: {} } }",
     told: "flow.yaml:5: pipelines.orders.vertices[1].map has no module and no command; expected one of them, such as { module: ./enrich.mjs }",

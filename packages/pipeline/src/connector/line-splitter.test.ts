@@ -35,9 +35,11 @@ test("of a line without an end no more than the bound is held", () => {
   const splitter = new LineSplitter(LINE_MAX);
   for (let count = 0; count < 10_000; count++)
     expect(splitter.push(Buffer.alloc(99, "x"))).toEqual([]);
+  expect(splitter.isTooLong).toBe(true);
   const [tooLong, next] = splitter.push(Buffer.from("\nok\n"));
   expect(tooLong?.bytes).toBeUndefined();
   expect(next?.bytes?.toString()).toBe("ok");
+  expect(splitter.isTooLong).toBe(false);
 });
 
 function chunksOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {

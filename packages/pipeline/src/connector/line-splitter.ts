@@ -30,6 +30,11 @@ export class LineSplitter {
     return this.#offset;
   }
 
+  /** Whether the unfinished line is longer than the bound already. */
+  get isTooLong(): boolean {
+    return this.#isTooLong;
+  }
+
   /** The lines that end in this chunk. They refer to the chunk's memory. */
   push(chunk: Buffer): Line[] {
     const lines: Line[] = [];

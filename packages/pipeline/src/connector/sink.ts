@@ -18,6 +18,8 @@ export type WriteResult = WriteFailure | undefined;
  * Where messages go. A message that was written may be written again after a crash: at least once.
  */
 export interface Sink<T = unknown> {
+  /** False: what is written has no headers, so that a dead letter says in its value why it is one. Default: true. */
+  readonly carriesHeaders?: boolean;
   /**
    * Resolves once the server has what it is going to have: one result for each message, in their order;
    * or nothing if all are written. Rejecting is a failure of every message that may succeed later.

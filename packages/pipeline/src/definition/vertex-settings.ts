@@ -1,4 +1,4 @@
-import { inheritRateLimit } from "@sluice/fleet";
+import { inheritRateLimit, readRateLimit } from "@sluice/fleet";
 import type { RateLimitBlock } from "@sluice/fleet";
 import { requireWhole } from "@sluice/core/internal";
 import { requireOptions } from "../connector/check-options.ts";
@@ -44,4 +44,13 @@ export function settingsOf(
     concurrency,
     readBatchSize,
   };
+}
+
+/**
+ * Refuses limits that no vertex can have, as `startPipeline` and `setLimits` do: for limits that are kept until a
+ * pipeline runs. `where` is for errors. Secrets of a store are not read.
+ */
+export function checkLimits(limits: VertexLimits, where: string): void {
+  const { rateLimit } = settingsOf(undefined, limits, where);
+  if (rateLimit !== undefined) readRateLimit(rateLimit, { readSecret: () => "" });
 }

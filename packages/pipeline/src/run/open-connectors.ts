@@ -3,6 +3,7 @@ import type { Sink } from "../connector/sink.ts";
 import type { Source } from "../connector/source.ts";
 import type { PipelineDefinition } from "../definition/pipeline-definition.ts";
 import type { Mapper } from "../map/mapper.ts";
+import { asError, slept } from "./run-context.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The name of the dead-letter sink in events and in the names that connectors get. */
@@ -23,17 +24,22 @@ export interface OpenConnectors {
   readonly closings: readonly Closing[];
 }
 
-/** Opens the connectors of a pipeline, the source last. If one cannot be opened, those before it are closed. */
+/**
+ * Opens the connectors of a pipeline, the source last. If one cannot be opened, those before it are closed. After a stop
+ * an opening has `drainMs` to end; it is then given up, and what it opens later is closed.
+ */
 export async function openConnectors(
   { source, maps, sink, deadLetter }: PipelineDefinition,
   context: RunContext,
+  drainMs: number,
 ): Promise<OpenConnectors> {
   const closings: Closing[] = [];
   const open = async <T extends { close(): Promise<void> }>(
     vertex: string,
     connector: { open(openContext: OpenContext): Promise<T> },
   ): Promise<T> => {
-    const opened = await connector.open(openContextOf(context, vertex));
+    const opening = connector.open(openContextOf(context, vertex));
+    const opened = await unlessStopped(opening, context, drainMs);
     closings.unshift({ vertex, end: () => opened.close() });
     return opened;
   };
@@ -47,6 +53,30 @@ export async function openConnectors(
   } catch (error) {
     await Promise.allSettled(closings.map(({ end }) => end()));
     throw error;
+  }
+}
+
+/** A module that never ends loading, for one, cannot be told to stop. */
+async function unlessStopped<T extends { close(): Promise<void> }>(
+  opening: Promise<T>,
+  { stopped, timer }: RunContext,
+  drainMs: number,
+): Promise<T> {
+  const over = new AbortController();
+  const late = new Promise<never>((_, reject) => {
+    const giveUpLater = async (): Promise<void> => {
+      if (!(await slept(timer, drainMs, over.signal))) return;
+      reject(asError(stopped.reason));
+      await opening.then((opened) => opened.close()).catch(() => undefined);
+    };
+    const options = { once: true, signal: over.signal };
+    if (stopped.aborted) void giveUpLater();
+    else stopped.addEventListener("abort", () => void giveUpLater(), options);
+  });
+  try {
+    return await Promise.race([opening, late]);
+  } finally {
+    over.abort();
   }
 }
 

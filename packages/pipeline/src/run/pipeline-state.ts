@@ -5,7 +5,7 @@ export type PipelineStatus = "starting" | "running" | "draining" | "stopped" | "
 
 /** Why a vertex does not go on at present. */
 export interface VertexWaiting {
-  /** One of the closed list; undefined: for room in the buffer of the vertex behind (back-pressure), or for the source. */
+  /** One of the closed list; undefined: for room in the buffer of the vertex behind (back-pressure), for the source, or for a map's program. */
   readonly reason: Reason | undefined;
   /** For people: `its share is 222/s: the ceiling of 888/s by 4 members`. */
   readonly detail: string;

@@ -52,11 +52,11 @@ export async function startPipeline(
   };
   const abort = (): void => stop.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
+  const drainMs = definition.drainMs ?? DRAIN_MS;
   const pools = new Pools(context, flow, fleet);
   const parts = await assemble(definition, context, pools, () =>
-    openConnectors(definition, context),
+    openConnectors(definition, context, drainMs),
   ).finally(() => signal?.removeEventListener("abort", abort));
-  const drainMs = definition.drainMs ?? DRAIN_MS;
   return new Pipeline({ ...parts, context, stop, cut, pools, drainMs, signal });
 }
 

@@ -138,6 +138,21 @@ test("limits that are set while a pipeline runs hold until they are unset", asyn
   expect(rateOf(pipelines, "a")).toBeCloseTo(10, -0.5);
 });
 
+test.each([
+  [{ concurrency: 1_000_000 }, /out.limits.concurrency is 1000000/],
+  [{ readBatchSize: 1_000_000 }, /out.limits.readBatchSize is 1000000/],
+  [{ rateLimit: { max: 0 } }, /max/],
+])("limits %j are refused while a pipeline is down, as while it runs", async (limits, why) => {
+  const broken = new Set(["a/out"]);
+  const { pipelines, timer } = run(TWO, broken);
+  await timer.advance(10);
+  await expect(pipelines.setLimits("a", "out", limits)).rejects.toThrow(why);
+  await expect(pipelines.setLimits("b", "out", limits)).rejects.toThrow(why);
+  broken.clear();
+  await timer.advance(2_000);
+  expect(pipelines.views().map(({ state }) => state.status)).toEqual(["running", "running"]);
+});
+
 test("a pipeline at the end of its source has stopped, and is no failure", async () => {
   const { pipelines, timer } = run(TWO.replace("rate: 5/s", "count: 7"));
   await timer.advance(2_000);

@@ -1,4 +1,5 @@
 import type { Random, Timer } from "@sluice/core";
+import { checkLimits } from "@sluice/pipeline";
 import type {
   PipelineDefinition,
   PipelineRuntime,
@@ -85,7 +86,9 @@ export class SupervisedPipeline {
 
   /** New limits of a vertex, now and after every further start. */
   async setLimits(vertex: string, limits: VertexLimits): Promise<void> {
-    await this.#running?.setLimits(vertex, limits);
+    // Limits that the next start refuses would keep the pipeline from starting.
+    if (this.#running === undefined) checkLimits(limits, `${vertex}.limits`);
+    else await this.#running.setLimits(vertex, limits);
     this.#changed.set(vertex, limits);
   }
 

@@ -46,18 +46,22 @@ interface Appended {
 
 const LINE_FEED = 0x0a;
 
-class FileSink implements Sink {
+/** @internal Exported for tests, which give it files that fail. */
+export class FileSink implements Sink {
+  readonly carriesHeaders = false;
   readonly #path: string;
   readonly #sync: boolean;
   readonly #context: OpenContext;
+  readonly #open: typeof open;
   #appended: Appended | undefined;
   /** Writes come one after the other, so that lines stay whole. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, sync: boolean, context: OpenContext) {
+  constructor(path: string, sync: boolean, context: OpenContext, openFile: typeof open = open) {
     this.#path = path;
     this.#sync = sync;
     this.#context = context;
+    this.#open = openFile;
   }
 
   async begin(): Promise<void> {
@@ -102,7 +106,7 @@ class FileSink implements Sink {
     const found = await stat(this.#path, { bigint: true }).catch(() => undefined);
     const now = this.#appended;
     if (now !== undefined && now.inode === found?.ino) return now;
-    const file = await open(this.#path, "a+");
+    const file = await this.#open(this.#path, "a+");
     try {
       const { ino, size } = await file.stat({ bigint: true });
       const isTorn = size > 0n && (await lastByte(file, Number(size))) !== LINE_FEED;
@@ -113,11 +117,21 @@ class FileSink implements Sink {
         });
       const opened = { file, inode: ino, isTorn };
       this.#appended = opened;
-      await now?.file.close();
+      if (now !== undefined) await this.#closeOld(now.file);
       return opened;
     } catch (error) {
       await file.close();
       throw error;
+    }
+  }
+
+  /** Its lines were written, and synced if they are to be: the new file is used, whatever becomes of the old one. */
+  async #closeOld(file: FileHandle): Promise<void> {
+    try {
+      await file.close();
+    } catch (error) {
+      const text = `${this.#path}: the file before its rotation could not be closed: ${String(error)}`;
+      this.#context.tell({ level: "warning", text });
     }
   }
 }

@@ -1,4 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Sleeper } from "@sluice/core/internal";
+import { errors } from "undici";
 import type { Dispatcher } from "undici";
 
 type Controller = Dispatcher.DispatchController;
@@ -21,7 +24,10 @@ const ANSWER_BYTES_MAX = 65_536;
  * Resolves at the end of the answer, because its connection is in use until then. Once the status is known, it
  * stands, whatever becomes of the body.
  */
-export class HttpExchange implements Dispatcher.DispatchHandler {
+export class HttpExchange implements Dispatcher.DispatchHandler, Sleeper {
+  /** The end of the attempt's time, by the sink's timer. */
+  readonly dueMs: number;
+  place: number | undefined;
   readonly answered: Promise<HttpAnswer>;
   #resolve: (answer: HttpAnswer) => void = () => undefined;
   #reject: (reason: Error) => void = () => undefined;
@@ -34,7 +40,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #onOver: (exchange: HttpExchange) => void;
 
   /** @param onOver Called once the connection is free, or was given up. */
-  constructor(onOver: (exchange: HttpExchange) => void) {
+  constructor(dueMs: number, onOver: (exchange: HttpExchange) => void) {
+    this.dueMs = dueMs;
     this.#onOver = onOver;
     this.answered = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -49,12 +56,27 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#reject(because);
   }
 
+  /** The attempt has taken too long. The error is undici's own, which the gate judges as it does a silent service. */
+  ring(): void {
+    const late = new errors.HeadersTimeoutError("the attempt took too long");
+    if (this.#status === undefined) this.abort(late);
+    else this.#controller?.abort(late);
+  }
+
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     if (this.#abortedBecause !== undefined) controller.abort(this.#abortedBecause);
   }
 
-  onRequestUpgrade(): void {
+  /** Undici leaves the socket to its handler, and frees the client for a new one. */
+  onRequestUpgrade(
+    _controller: Controller,
+    _status: number,
+    _headers: IncomingHttpHeaders,
+    socket: Duplex,
+  ): void {
+    socket.destroy();
+    this.#onOver(this);
     this.#reject(new Error("the service answered with an upgrade, which was not asked for"));
   }
 

@@ -1,4 +1,5 @@
-import { addAbortListener, Ewma, removeAbortListener } from "@sluice/core/internal";
+import { ConfigError } from "@sluice/core";
+import { addAbortListener, Alarms, Ewma, removeAbortListener } from "@sluice/core/internal";
 import { createGate, ThrottledError } from "@sluice/egress";
 import type { CallOptions, Gate, Settled, Verdict, WhyWaiting } from "@sluice/egress";
 import type { Message } from "../../message.ts";
@@ -75,10 +76,16 @@ interface Writing {
   readonly signal: AbortSignal;
 }
 
-/** The body and the messages of a request. Throws an `UnsendableError` if a value has no bytes. */
-type MakeRequest = () => readonly [body: RequestBody, messages: readonly Message[]];
+/** A request before it is made. */
+interface Planned {
+  readonly messages: readonly Message[];
+  /** Throws an `UnsendableError` if a value has no bytes. */
+  readonly body: () => RequestBody;
+}
 
 class HttpSink implements Sink {
+  /** Only those of `carry`, and of a batch those that all messages agree on. */
+  readonly carriesHeaders = false;
   readonly #settings: HttpSinkSettings;
   readonly #context: OpenContext;
   readonly #connections: HttpConnections;
@@ -86,12 +93,15 @@ class HttpSink implements Sink {
   readonly #fields: RequestFields;
   readonly #path: string;
   readonly #serviceMs = new Ewma(SERVICE_ALPHA);
+  /** Ends attempts that take too long; undici bounds the gaps of an answer, not the whole. */
+  readonly #alarms: Alarms;
 
   constructor(settings: HttpSinkSettings, context: OpenContext) {
     const { url, tls, request, observers = [], headers, carry, idempotencyHeader } = settings;
     const { timer, random, name } = context;
     this.#settings = settings;
     this.#context = context;
+    this.#alarms = new Alarms(timer);
     this.#path = `${url.pathname}${url.search}`;
     this.#connections = new HttpConnections(url.origin, {
       connect: { ...certificatesOf(tls), timeout: request.timeoutMs },
@@ -106,6 +116,7 @@ class HttpSink implements Sink {
       observers,
       runtime: { timer, random },
       ...(request.rate === undefined ? {} : { rate: request.rate }),
+      ...(request.rates === undefined ? {} : { rates: request.rates }),
       ...(request.busy === undefined ? {} : { busy: request.busy }),
       ...(request.retry === undefined ? {} : { retry: request.retry }),
     });
@@ -156,7 +167,8 @@ class HttpSink implements Sink {
   }
 
   async #sendOne(message: Message, place: number, writing: Writing): Promise<void> {
-    const failure = await this.#attempt(() => [singleBody(message, place), [message]], writing);
+    const planned = { messages: [message], body: () => singleBody(message, place) };
+    const failure = await this.#attempt(planned, writing);
     if (writing.results[place] === true) writing.results[place] = failure;
   }
 
@@ -164,10 +176,11 @@ class HttpSink implements Sink {
   async #send(body: RequestBody, writing: Writing): Promise<void> {
     const { messages, results } = writing;
     const { places } = body;
-    const failure = await this.#attempt(
-      () => [body, places.map((place) => messages[place] as Message)],
-      writing,
-    );
+    const planned = {
+      messages: places.map((place) => messages[place] as Message),
+      body: () => body,
+    };
+    const failure = await this.#attempt(planned, writing);
     if (failure !== undefined && places.length > 1) {
       const { error } = failure;
       if (error instanceof HttpAnswerError && OF_ONE_MESSAGE.has(error.status)) {
@@ -180,35 +193,53 @@ class HttpSink implements Sink {
   }
 
   /** The request is made when the gate admits it, so that no more bodies are in memory than are in flight. */
-  async #attempt(make: MakeRequest, writing: Writing): Promise<WriteFailure | undefined> {
-    const { retry } = this.#settings.request;
-    const work = (): Promise<HttpAnswer> => this.#exchange(make, writing);
+  async #attempt(planned: Planned, writing: Writing): Promise<WriteFailure | undefined> {
+    const work = (): Promise<HttpAnswer> => this.#exchange(planned, writing);
+    let options: CallOptions | undefined;
     try {
-      const { status, excerpt } = await (retry === undefined
+      options = this.#optionsOf(planned);
+    } catch (thrown) {
+      return { error: asError(thrown), isRetriable: false };
+    }
+    try {
+      // Without options a call takes the shortest way through the gate.
+      const { status, excerpt } = await (options === undefined
         ? this.#gate.run(work)
-        : this.#gate.run(work, IDEMPOTENT));
+        : this.#gate.run(work, options));
       return isSuccess(status) ? undefined : this.#refused(status, excerpt);
     } catch (reason) {
-      if (reason instanceof UnsendableError) return { error: reason, isRetriable: false };
+      if (reason instanceof UnsendableError || reason instanceof ConfigError)
+        return { error: reason, isRetriable: false };
       if (reason instanceof ThrottledError)
         return { error: reason, isRetriable: true, retryAfterMs: reason.retryAfterMs };
       return { error: this.#errorOf(reason), isRetriable: true, ...this.#pause() };
     }
   }
 
-  #exchange(make: MakeRequest, { exchanges, signal }: Writing): Promise<HttpAnswer> {
+  #optionsOf({ messages }: Planned): CallOptions | undefined {
+    const { retry, cost } = this.#settings.request;
+    if (cost === undefined) return retry === undefined ? undefined : IDEMPOTENT;
+    const own = typeof cost === "function" ? cost(messages) : cost;
+    return retry === undefined ? { cost: own } : { ...IDEMPOTENT, cost: own };
+  }
+
+  #exchange(planned: Planned, { exchanges, signal }: Writing): Promise<HttpAnswer> {
     // The call may have waited in the gate while the write was given up.
     signal.throwIfAborted();
     const { timer } = this.#context;
-    const [body, messages] = make();
+    const { messages } = planned;
+    const body = planned.body();
     const startedMs = timer.now();
     const client = this.#connections.take();
-    const exchange = new HttpExchange((ended) => {
+    const dueMs = startedMs + this.#settings.request.timeoutMs;
+    const exchange = new HttpExchange(dueMs, (ended) => {
+      this.#alarms.clear(ended);
       exchanges.delete(ended);
       this.#connections.giveBack(client);
       this.#serviceMs.update(timer.now() - startedMs);
     });
     exchanges.add(exchange);
+    this.#alarms.set(exchange, startedMs);
     client.dispatch(
       {
         method: this.#settings.method,
@@ -230,10 +261,10 @@ class HttpSink implements Sink {
 
   #errorOf(reason: unknown): Error {
     const { url, request } = this.#settings;
-    if (!(reason instanceof Error)) return new Error(String(reason));
-    return LATE_CODES.has(Reflect.get(reason, "code"))
-      ? new HttpTimeoutError(url.host, request.timeoutMs, { cause: reason })
-      : reason;
+    const error = asError(reason);
+    return LATE_CODES.has(Reflect.get(error, "code"))
+      ? new HttpTimeoutError(url.host, request.timeoutMs, { cause: error })
+      : error;
   }
 
   /** What the service has asked for, as the gate has understood it. */
@@ -278,7 +309,7 @@ function untilAborted(
     const listener = {
       handleEvent: (): void => {
         const reason: unknown = signal.reason;
-        onAborted(reason instanceof Error ? reason : new Error(String(reason)));
+        onAborted(asError(reason));
         resolve();
       },
     };
@@ -286,6 +317,10 @@ function untilAborted(
     else addAbortListener(signal, listener);
     done.finally(() => removeAbortListener(signal, listener)).then(() => resolve(), reject);
   });
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 function certificatesOf(tls: HttpSinkSettings["tls"]): object {

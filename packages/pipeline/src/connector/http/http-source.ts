@@ -9,6 +9,7 @@ import type { Message } from "../../message.ts";
 import type { OpenContext } from "../open-context.ts";
 import type { ReadOptions, Source, SourceConnector } from "../source.ts";
 import { Wait } from "../wait.ts";
+import { drainBody } from "./drain-body.ts";
 import { description, done, noRoom, problem, stopping, tooLate } from "./ingest-answers.ts";
 import type { IngestAnswer, RoomFacts } from "./ingest-answers.ts";
 import { IngestBuffer, IngestRequest } from "./ingest-buffer.ts";
@@ -177,7 +178,7 @@ class HttpSource implements Source {
     request.on("error", () => undefined);
     response.on("error", () => undefined);
     const refusal = this.#refusalOf(request);
-    if (refusal !== undefined) return send(response, refusal);
+    if (refusal !== undefined) return this.#refuse(request, response, refusal);
     this.#requests++;
     response.once("close", () => this.#requests--);
     let bytes = 0;
@@ -193,7 +194,7 @@ class HttpSource implements Source {
     if (body === undefined) {
       const isLarge = bytes > this.#settings.maxBodyBytes;
       release();
-      return send(response, isLarge ? this.#tooLarge() : noRoom(1, this.#facts));
+      return this.#refuse(request, response, isLarge ? this.#tooLarge() : noRoom(1, this.#facts));
     }
     if (response.destroyed) return release();
     const contents = this.#contentsOf(request, body);
@@ -202,6 +203,18 @@ class HttpSource implements Source {
       return send(response, contents);
     }
     this.#take(contents, response, release);
+  }
+
+  /** Answers at once; the connection stays while the client sends what is left of a bounded body. */
+  async #refuse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    answer: IngestAnswer,
+  ): Promise<void> {
+    if (!begin(response, answer)) return;
+    const isWhole = await drainBody(request, this.#context.timer);
+    response.end();
+    if (!isWhole) request.socket.destroySoon();
   }
 
   /** What a request is answered without its body being read; undefined if it is to be read. */
@@ -369,11 +382,17 @@ function listenError(error: unknown, { host, port }: ListenAddress): unknown {
 }
 
 /** Does nothing if the answer is out already, or its client has left. */
-function send(response: ServerResponse, { status, headers, body }: IngestAnswer): void {
-  if (response.headersSent || response.destroyed) return;
+function send(response: ServerResponse, answer: IngestAnswer): void {
+  if (begin(response, answer)) response.end();
+}
+
+/** Writes all of an answer, without its end: a client has it, and the connection is not used for another one yet. */
+function begin(response: ServerResponse, { status, headers, body }: IngestAnswer): boolean {
+  if (response.headersSent || response.destroyed) return false;
   const text = `${JSON.stringify(body)}\n`;
   response.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(text) });
-  response.end(text);
+  response.write(text);
+  return true;
 }
 
 function textOf(field: string | readonly string[] | undefined): string | undefined {

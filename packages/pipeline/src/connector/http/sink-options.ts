@@ -3,12 +3,14 @@ import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/in
 import type {
   BusySetting,
   ConcurrencySetting,
+  Cost,
   GateObserver,
   RateSetting,
   RateSource,
   RetryOptions,
 } from "@sluice/egress";
 import type { TlsOptions } from "@sluice/pulsar";
+import type { Message } from "../../message.ts";
 
 /** How several messages share a request. */
 export interface HttpBatchOptions {
@@ -26,9 +28,13 @@ export interface HttpRequestOptions {
   readonly concurrency?: ConcurrencySetting | undefined;
   /** Requests per time, such as `"500/s"`, or a limiter that a fleet shares. Default: not limited. */
   readonly rate?: RateSetting | RateSource | undefined;
+  /** Several rates by name that hold at once, `{ requests: "500/min", tokens: "200000/min" }`, instead of `rate`. */
+  readonly rates?: Readonly<Record<string, RateSetting | RateSource>> | undefined;
+  /** What one request takes of the rates, by their names: fixed, or by its messages. Default: 1 of each. */
+  readonly cost?: Cost | ((messages: readonly Message[]) => Cost) | undefined;
   /** How the rate follows busy answers. Default: as of a gate, `off` with an adaptive concurrency. */
   readonly busy?: BusySetting | undefined;
-  /** Longest time to connect, until the answer begins, and between two parts of the answer, each, ms. Default: 30 000. */
+  /** Longest time of one attempt, from its connection to the end of its answer, ms. Default: 30 000. */
   readonly timeoutMs?: number | undefined;
   /** Attempts within the sink, before the pipeline's own retries. Default: one attempt. */
   readonly retry?: RetryOptions | number | undefined;
@@ -91,6 +97,8 @@ const KNOWN_OF_BATCH: ReadonlySet<string> = new Set<keyof HttpBatchOptions>([
 const KNOWN_OF_REQUEST: ReadonlySet<string> = new Set<keyof HttpRequestOptions>([
   "concurrency",
   "rate",
+  "rates",
+  "cost",
   "busy",
   "timeoutMs",
   "retry",
@@ -114,6 +122,7 @@ export function readHttpSinkOptions(options: HttpSinkOptions): HttpSinkSettings 
   requireKnownKeys("request", request, KNOWN_OF_REQUEST);
   const { timeoutMs = TIMEOUT_MS } = request;
   requireDuration("request.timeoutMs", timeoutMs, 1);
+  requireRates(request);
   if (!METHODS.has(method))
     throw new ConfigError(
       `method is ${JSON.stringify(method)}; it must be "POST", "PUT" or "PATCH"`,
@@ -141,6 +150,19 @@ function readBatch(batch: HttpBatchOptions): HttpBatchSettings {
   requireWhole("batch.messagesMax", messagesMax, 1, BATCH_MESSAGES_MAX);
   requireWhole("batch.bytesMax", bytesMax, 1, BATCH_BYTES_MAX);
   return { format, messagesMax, bytesMax };
+}
+
+/** A mistake here would fail every message; the gate finds it only when the sink opens or sends. */
+function requireRates({ rate, rates, cost }: HttpRequestOptions): void {
+  if (rate !== undefined && rates !== undefined)
+    throw new ConfigError(
+      "request.rate and rates are both set; put the rate among the rates, with a name",
+    );
+  if (cost === undefined || typeof cost === "function") return;
+  const unknown = Object.keys(cost).find((name) => !Object.hasOwn(rates ?? {}, name));
+  if (unknown === undefined) return;
+  const names = Object.keys(rates ?? {}).join(", ") || "none";
+  throw new ConfigError(`request.cost names the rate "${unknown}"; request.rates has ${names}`);
 }
 
 function requireHttpUrl(url: string): URL {

@@ -2,7 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
 import type { Kafka, KafkaConfig, logLevel, Partitioners, RetryOptions } from "kafkajs";
 import { shown } from "../check-options.ts";
-import { ConnectorError } from "../connector-error.ts";
+import { loadLibrary } from "../load-library.ts";
 import { kafkaError } from "./kafka-failure.ts";
 
 /** Where Kafka is. */
@@ -54,7 +54,7 @@ export function readKafkaConnection(
       `brokers of ${what} is ${shown(wrong ?? brokers)}; use a list of host and port, e.g. ["localhost:9092"]`,
     );
   return async (clientId) => {
-    const library = await load(what);
+    const library: Library = await loadLibrary(what, "kafkajs", () => import("kafkajs"));
     const kafka = new library.Kafka({
       // Only these characters are allowed everywhere.
       clientId: clientId.replaceAll(/[^\w.-]/g, "-"),
@@ -87,16 +87,5 @@ export async function partitionsOf(
     throw kafkaError(what, error);
   } finally {
     await admin.disconnect();
-  }
-}
-
-async function load(what: string): Promise<Library> {
-  try {
-    return await import("kafkajs");
-  } catch (error) {
-    throw new ConnectorError(
-      `${what} cannot load the client library kafkajs; run: npm install kafkajs`,
-      { canHeal: false, cause: error },
-    );
   }
 }

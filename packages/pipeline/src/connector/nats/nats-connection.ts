@@ -4,6 +4,7 @@ import { requireWhole } from "@sluice/core/internal";
 import type { NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
 import { shown } from "../check-options.ts";
 import { ConnectorError } from "../connector-error.ts";
+import { loadLibrary } from "../load-library.ts";
 import type { OpenContext } from "../open-context.ts";
 import { natsError } from "./nats-failure.ts";
 
@@ -74,7 +75,7 @@ export class NatsLine {
     { options, timeoutMs }: NatsConnecting,
     { timer, name, tell }: OpenContext,
   ): Promise<NatsLine> {
-    const { connect } = await load(what, () => import("@nats-io/transport-node"));
+    const { connect } = await loadNats(what, () => import("@nats-io/transport-node"));
     try {
       const client = await connect({ name, ...options });
       const line = new NatsLine(client, what, timer, timeoutMs);
@@ -132,14 +133,7 @@ export class NatsLine {
   }
 }
 
-export async function load<T>(what: string, importing: () => Promise<T>): Promise<T> {
-  try {
-    return await importing();
-  } catch (error) {
-    const packages = "@nats-io/transport-node @nats-io/jetstream";
-    throw new ConnectorError(
-      `${what} cannot load the client library of NATS; run: npm install ${packages}`,
-      { canHeal: false, cause: error },
-    );
-  }
+/** Loads a part of the client library of NATS. */
+export function loadNats<T>(what: string, importing: () => Promise<T>): Promise<T> {
+  return loadLibrary(what, "@nats-io/transport-node @nats-io/jetstream", importing);
 }

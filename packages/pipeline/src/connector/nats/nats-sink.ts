@@ -4,7 +4,7 @@ import type { Message } from "../../message.ts";
 import { requireFlag, requireOptions, requireText } from "../check-options.ts";
 import { encode, unsendable } from "../format.ts";
 import type { Sink, SinkConnector, WriteResult } from "../sink.ts";
-import { load, NATS_CONNECTION_KEYS, NatsLine, readNatsConnection } from "./nats-connection.ts";
+import { loadNats, NATS_CONNECTION_KEYS, NatsLine, readNatsConnection } from "./nats-connection.ts";
 import type { NatsConnectionOptions } from "./nats-connection.ts";
 import { natsError } from "./nats-failure.ts";
 import { writeHeaders } from "./nats-headers.ts";
@@ -39,8 +39,8 @@ export function natsSink(options: NatsSinkOptions): SinkConnector {
     open: async (context) => {
       const what = `${WHAT} ${subject}`;
       const line = await NatsLine.open(what, connecting, context);
-      const { jetstream } = await load(WHAT, () => import("@nats-io/jetstream"));
-      const { headers } = await load(WHAT, () => import("@nats-io/transport-node"));
+      const { jetstream } = await loadNats(WHAT, () => import("@nats-io/jetstream"));
+      const { headers } = await loadNats(WHAT, () => import("@nats-io/transport-node"));
       return new NatsSink({
         line,
         streams: jetstream(line.client, { timeout: connecting.timeoutMs }),

@@ -7,7 +7,7 @@ import type { Format } from "../format.ts";
 import type { OpenContext } from "../open-context.ts";
 import type { ReadOptions, Source, SourceConnector } from "../source.ts";
 import { pause, waitForEvent } from "../wait-for-event.ts";
-import { load, NATS_CONNECTION_KEYS, NatsLine, readNatsConnection } from "./nats-connection.ts";
+import { loadNats, NATS_CONNECTION_KEYS, NatsLine, readNatsConnection } from "./nats-connection.ts";
 import type { NatsConnecting, NatsConnectionOptions } from "./nats-connection.ts";
 import { natsError } from "./nats-failure.ts";
 import { readHeaders } from "./nats-headers.ts";
@@ -267,7 +267,7 @@ class NatsSource implements Source<Buffer> {
   async #prepare(): Promise<Consumer> {
     const { stream, consumer: name, subject, from, ackWaitMs, ackPendingMax } = this.#settings;
     const what = `${WHAT} ${stream}`;
-    const library = await load(WHAT, () => import("@nats-io/jetstream"));
+    const library = await loadNats(WHAT, () => import("@nats-io/jetstream"));
     const { client } = this.#line;
     try {
       const manager = await library.jetstreamManager(client, { timeout: this.#timeoutMs });

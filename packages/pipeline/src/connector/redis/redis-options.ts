@@ -2,7 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
 import type { Redis, RedisOptions } from "ioredis";
 import { shown } from "../check-options.ts";
-import { ConnectorError } from "../connector-error.ts";
+import { loadLibrary } from "../load-library.ts";
 
 /** Where Redis or Valkey is: one of `url` and `client`. */
 export interface RedisConnectionOptions {
@@ -51,7 +51,7 @@ export function readConnection(what: string, options: RedisConnectionOptions): R
   const secrets = [parsed.password, decodeURIComponent(parsed.password)];
   return {
     connect: async () => {
-      const { Redis: Library } = await load(what);
+      const { Redis: Library } = await loadLibrary(what, "ioredis", () => import("ioredis"));
       return new Library(parsed.href, once);
     },
     secrets: secrets.filter((secret) => secret !== ""),
@@ -65,17 +65,6 @@ function parsedUrl(what: string, url: unknown): URL {
   const isRedis = parsed?.protocol === "redis:" || parsed?.protocol === "rediss:";
   if (parsed !== undefined && isRedis && parsed.hostname !== "") return parsed;
   throw new ConfigError(`url of ${what} is no address of Redis; use ${URL_SYNTAX}`);
-}
-
-async function load(what: string): Promise<{ readonly Redis: typeof Redis }> {
-  try {
-    return await import("ioredis");
-  } catch (error) {
-    throw new ConnectorError(
-      `${what} cannot load the client library ioredis; run: npm install ioredis`,
-      { canHeal: false, cause: error },
-    );
-  }
 }
 
 /** By default the library reconnects for ever, queues without bound and sends commands again. */

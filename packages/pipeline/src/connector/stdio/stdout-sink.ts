@@ -37,6 +37,7 @@ const GONE: ReadonlySet<string> = new Set([
 ]);
 
 class StdoutSink implements Sink {
+  readonly carriesHeaders = false;
   readonly #output: Writable;
   readonly #context: OpenContext;
   #isClosedTold = false;

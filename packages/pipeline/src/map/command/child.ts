@@ -2,7 +2,9 @@ import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import type { Timer } from "@sluice/core";
-import { LineSplitter } from "./line-splitter.ts";
+import { LineSplitter } from "../../connector/line-splitter.ts";
+import type { Line } from "../../connector/line-splitter.ts";
+import { killGroup, OWN_GROUP } from "./process-group.ts";
 
 export interface ChildOptions {
   readonly command: string;
@@ -12,7 +14,7 @@ export interface ChildOptions {
   readonly lineBytesMax: number;
   readonly onLine: (line: string) => void;
   readonly onErrorLine: (line: string) => void;
-  /** A line of its output is longer than `lineBytesMax`. */
+  /** A line of its output is longer than `lineBytesMax`; told once or more. */
   readonly onTooLong: () => void;
   /** There is room for further lines of input. */
   readonly onRoom: () => void;
@@ -34,6 +36,7 @@ export class Child {
     const { command, args, cwd, env } = options;
     this.#process = spawn(command, args, {
       stdio: ["pipe", "pipe", "pipe"],
+      ...OWN_GROUP,
       ...(cwd === undefined ? {} : { cwd }),
       ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
     });
@@ -46,6 +49,8 @@ export class Child {
         options.onEnded(how);
       };
       this.#process.once("error", (error) => end(`cannot be started: ${error.message}`));
+      // What the program has started would keep its output open, and the program would never be over.
+      this.#process.once("exit", () => killGroup(this.#process, "SIGKILL"));
       // "close" comes after the last byte of output.
       this.#process.once("close", (code, signal) =>
         end(signal === null ? `exited with code ${code}` : `was ended by ${signal}`),
@@ -75,7 +80,7 @@ export class Child {
   }
 
   kill(): void {
-    this.#process.kill("SIGKILL");
+    killGroup(this.#process, "SIGKILL");
   }
 
   /** Ends the input, and the process if it does not end by itself. */
@@ -83,7 +88,7 @@ export class Child {
     if (this.#hasEnded) return;
     this.#process.stdin.end();
     if (await this.#hasEndedWithin(timer)) return;
-    this.#process.kill("SIGTERM");
+    killGroup(this.#process, "SIGTERM");
     if (await this.#hasEndedWithin(timer)) return;
     this.kill();
     await this.#ended;
@@ -107,8 +112,18 @@ function read(
   onLine: (line: string) => void,
   onTooLong: () => void,
 ): void {
-  const lines = new LineSplitter({ lineBytesMax, onLine, onTooLong });
-  stream.on("data", (chunk: Buffer) => lines.add(chunk));
-  stream.once("end", () => lines.end());
+  const splitter = new LineSplitter(lineBytesMax);
+  const onLines = (lines: readonly Line[]): void => {
+    for (const { bytes } of lines) {
+      if (bytes === undefined) onTooLong();
+      else onLine(bytes.toString("utf8"));
+    }
+  };
+  stream.on("data", (chunk: Buffer) => {
+    onLines(splitter.push(chunk));
+    // Not at its end, which may never come.
+    if (splitter.isTooLong) onTooLong();
+  });
+  stream.once("end", () => onLines(splitter.end()));
   stream.on("error", () => undefined);
 }

@@ -4,13 +4,14 @@ import type { Message } from "../../message.ts";
 import { MapError } from "../map-error.ts";
 import { MapJob } from "../map-job.ts";
 import type { MapTask } from "../map-job.ts";
-import type { Mapped, Mapper } from "../mapper.ts";
+import type { Mapped, Mapper, MapperWaiting } from "../mapper.ts";
 import { RestartBackoff } from "../restart-backoff.ts";
 import { Child } from "./child.ts";
 import { LineNotice } from "./line-notice.ts";
 import type { MapCommandSettings } from "./map-command.ts";
 import { lineOf, parseAnswer } from "./protocol.ts";
 import type { Answer } from "./protocol.ts";
+import { trialMs } from "./trial.ts";
 
 interface InFlight {
   readonly task: MapTask;
@@ -20,10 +21,19 @@ interface InFlight {
 }
 
 /**
+ * What is known of a child. `trusted`: children before it have answered, or it is the first. `trial`: the one before it
+ * ended without an answer, so it gets no messages for a while. `proven`: it ran through its trial.
+ */
+type Standing = "trusted" | "trial" | "proven";
+
+/**
  * Keeps one child running, and messages in flight to it.
  *
  * A child that ends or hangs is replaced. The messages that it had are then tried one at a time: the message that
  * a child ends or hangs on alone is the one that fails, retriably, and the others lose nothing but time.
+ *
+ * A program that cannot be started, or ends by itself without any message, is not the fault of a message: messages
+ * wait until it runs.
  */
 export class CommandMapper implements Mapper {
   readonly #settings: MapCommandSettings;
@@ -44,6 +54,10 @@ export class CommandMapper implements Mapper {
   #isFresh = true;
   #isWatching = false;
   #isAlone = false;
+  #startedMs = 0;
+  #standing: Standing = "trusted";
+  /** Set from the end of a child without an answer until the program is known to run. */
+  #down: MapperWaiting | undefined;
 
   private constructor(settings: MapCommandSettings, context: OpenContext) {
     this.#settings = settings;
@@ -81,6 +95,10 @@ export class CommandMapper implements Mapper {
     return done;
   }
 
+  why(): MapperWaiting | undefined {
+    return this.#down;
+  }
+
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
@@ -111,13 +129,14 @@ export class CommandMapper implements Mapper {
     });
     this.#child = child;
     this.#isFresh = true;
+    this.#startedMs = this.#context.timer.now();
     return child;
   }
 
   /** Sends what may be sent. */
   #pump(): void {
     const child = this.#child;
-    if (child === undefined) return;
+    if (child === undefined || this.#standing === "trial") return;
     while (child.hasRoom) {
       const task = this.#next();
       if (task === undefined) return;
@@ -174,38 +193,73 @@ export class CommandMapper implements Mapper {
     this.#inFlight.delete(answer.id);
     this.#answers++;
     this.#isFresh = false;
+    this.#standing = "trusted";
+    this.#down = undefined;
     this.#progressMs = this.#context.timer.now();
     this.#backoff.onSuccess();
     flying.task.settle(answer.mapped);
     this.#pump();
   }
 
-  #onEnded(child: Child, how: string): void {
+  /** @param isKilled It hung, or wrote too much: it did run. */
+  #onEnded(child: Child, how: string, isKilled = false): void {
     if (this.#child !== child) return;
     this.#child = undefined;
     if (this.#closed.signal.aborted) return;
-    const { command } = this.#settings;
+    const { command, startMs } = this.#settings;
+    const { timer } = this.#context;
+    const nowMs = timer.now();
     const pauseMs = this.#backoff.nextMs();
-    const text = `${command} ${how}; it is started again${pauseMs === 0 ? "" : ` in ${pauseMs} ms`}`;
-    this.#context.tell({ level: "warning", text });
-    this.#suspect(`${command} ${how}`);
-    this.#context.timer.sleep(pauseMs, this.#closed.signal).then(
-      () => this.#restart(),
+    const hasRun = isKilled || !this.#isFresh;
+    this.#suspect(`${command} ${how}`, hasRun || this.#standing === "proven");
+    this.#standing = hasRun ? "trusted" : "trial";
+    const lastsMs = hasRun ? 0 : trialMs(nowMs - this.#startedMs, startMs);
+    if (!hasRun)
+      this.#down = {
+        detail: `for ${command}, which ${how} before it answered anything`,
+        sinceMs: this.#down?.sinceMs ?? nowMs,
+        untilMs: nowMs + pauseMs + lastsMs,
+      };
+    this.#tellEnded(how, pauseMs);
+    timer.sleep(pauseMs, this.#closed.signal).then(
+      () => this.#restart(lastsMs),
       () => undefined,
     );
   }
 
-  #restart(): void {
-    this.#start();
+  #tellEnded(how: string, pauseMs: number): void {
+    const waiting = this.#suspects.length + this.#waiting.length;
+    const wait = waiting === 1 ? "1 message waits, and " : `${waiting} messages wait, and `;
+    const when = pauseMs === 0 ? "" : ` in ${pauseMs} ms`;
+    const isDown = this.#down !== undefined && waiting > 0;
+    const text = `${this.#settings.command} ${how}; ${isDown ? wait : ""}it is started again${when}`;
+    this.#context.tell({ level: "warning", text });
+  }
+
+  #restart(lastsMs: number): void {
+    const child = this.#start();
+    if (this.#standing === "trial") void this.#try(child, lastsMs);
+    else this.#pump();
+  }
+
+  async #try(child: Child, lastsMs: number): Promise<void> {
+    try {
+      await this.#context.timer.sleep(lastsMs, this.#closed.signal);
+    } catch {
+      return;
+    }
+    if (this.#child !== child) return;
+    this.#standing = "proven";
+    this.#down = undefined;
     this.#pump();
   }
 
-  /** The child is gone, and with it what it had: a message that it had alone fails. */
-  #suspect(why: string): void {
+  /** The child is gone, and with it what it had: a message that it had alone fails, if it can have ended the child. */
+  #suspect(why: string, canBlame: boolean): void {
     const flying = [...this.#inFlight.values()].map(({ task }) => task);
     this.#inFlight.clear();
     const [only] = flying;
-    if (flying.length === 1 && only !== undefined)
+    if (canBlame && flying.length === 1 && only !== undefined)
       only.settle({ error: new MapError(`${why} while it had the message`), isRetriable: true });
     else this.#suspects.push(...flying);
     this.#isAlone = false;
@@ -236,7 +290,7 @@ export class CommandMapper implements Mapper {
   /** Ends a child that does not do its work. */
   #end(child: Child, how: string): void {
     child.kill();
-    this.#onEnded(child, how);
+    this.#onEnded(child, how, true);
   }
 
   /**

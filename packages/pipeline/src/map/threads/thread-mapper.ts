@@ -4,7 +4,7 @@ import type { Message } from "../../message.ts";
 import { MapError } from "../map-error.ts";
 import { MapJob } from "../map-job.ts";
 import type { MapTask } from "../map-job.ts";
-import type { Mapped, Mapper } from "../mapper.ts";
+import type { Mapped, Mapper, MapperWaiting } from "../mapper.ts";
 import { RestartBackoff } from "../restart-backoff.ts";
 import { MapThread } from "./map-thread.ts";
 
@@ -34,6 +34,8 @@ export class ThreadMapper implements Mapper {
   readonly #parts: (readonly MapTask[])[] = [];
   readonly #backoff = new RestartBackoff();
   readonly #closed = new AbortController();
+  /** Set while no thread can load the module. */
+  #down: MapperWaiting | undefined;
 
   private constructor(options: ThreadMapperOptions, context: OpenContext) {
     this.#options = options;
@@ -64,6 +66,10 @@ export class ThreadMapper implements Mapper {
     if (this.#closed.signal.aborted) this.#failAll(new MapError("the map was closed"));
     this.#pump();
     return done;
+  }
+
+  why(): MapperWaiting | undefined {
+    return this.#down;
   }
 
   async close(): Promise<void> {
@@ -99,6 +105,7 @@ export class ThreadMapper implements Mapper {
       timer: this.#context.timer,
       onReady: () => {
         isReady = true;
+        this.#down = undefined;
         onReady();
         this.#pump();
       },
@@ -150,12 +157,15 @@ export class ThreadMapper implements Mapper {
     );
   }
 
-  /** The module cannot be loaded any more. Without any thread, messages fail rather than wait. */
+  /** The module cannot be loaded any more, which is the fault of no message: without any thread they wait. */
   #onLost(how: string): void {
     if (this.#closed.signal.aborted) return;
     const { module } = this.#options;
     if (this.#threads.size === 0)
-      this.#failAll(new MapError(`no thread can load ${module}: ${how}`));
+      this.#down = {
+        detail: `for ${module}, which no thread can load: ${how}`,
+        sinceMs: this.#down?.sinceMs ?? this.#context.timer.now(),
+      };
     this.#restart(`cannot load it: ${how}`);
   }
 

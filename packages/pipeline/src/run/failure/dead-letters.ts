@@ -3,11 +3,9 @@ import type { FailedTry } from "../../flow/tries.ts";
 import type { Batch } from "../../flow/batch.ts";
 import type { Message } from "../../message.ts";
 import { backoffMs } from "./backoff.ts";
+import { deadLetterOf } from "./dead-letter.ts";
 import { asError, slept } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
-
-/** Characters of an error's text that a dead letter carries; brokers bound their headers. */
-const ERROR_CHARS_MAX = 500;
 
 const BACKOFF = { firstMs: 100, maxMs: 10_000 };
 
@@ -37,15 +35,16 @@ export class DeadLetters {
     given: readonly FailedTry[],
     vertex: string,
   ): Promise<readonly FailedTry[] | undefined> {
-    if (this.#sink === undefined) return given;
+    const sink = this.#sink;
+    if (sink === undefined) return given;
     const { timer, random, cut } = this.#context;
     const lost: FailedTry[] = [];
     let left: readonly Letter[] = given.map((tried) => ({
       tried,
-      message: letterOf(batch.messages[tried.index] as Message, vertex, tried),
+      message: deadLetterOf(batch.messages[tried.index] as Message, vertex, tried, sink),
     }));
     for (let tries = 1; ; tries++) {
-      const results = await this.#tryWrite(this.#sink, left);
+      const results = await this.#tryWrite(sink, left);
       lost.push(...left.flatMap(({ tried }, place) => refusalOf(tried, results[place]) ?? []));
       left = left.filter((_, place) => results[place]?.isRetriable === true);
       if (left.length === 0) return lost;
@@ -79,18 +78,4 @@ function refusalOf(tried: FailedTry, result: WriteResult): FailedTry | undefined
   const text = `${failure.error.message}; the dead-letter sink refused it: ${result.error.message}`;
   const error = new Error(text, { cause: failure.error });
   return { ...tried, failure: { ...failure, error } };
-}
-
-/** The message that could not be processed, with headers that say why. */
-function letterOf(message: Message, vertex: string, { tries, failure }: FailedTry): Message {
-  const text = failure.error.message.replaceAll(/\s+/g, " ").slice(0, ERROR_CHARS_MAX);
-  return {
-    ...message,
-    headers: {
-      ...message.headers,
-      "sluice-error": text,
-      "sluice-vertex": vertex,
-      "sluice-attempts": String(tries),
-    },
-  };
 }

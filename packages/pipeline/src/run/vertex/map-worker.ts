@@ -43,8 +43,11 @@ export class MapWorker implements Worker {
   }
 
   why(): VertexWaiting | undefined {
+    const { mapper, next } = this.#parts;
+    const down = mapper.why?.();
+    if (down !== undefined) return { ...down, reason: undefined };
     if (this.#waiting === 0) return undefined;
-    const detail = `for room in the buffer of ${this.#parts.next}`;
+    const detail = `for room in the buffer of ${next}`;
     return { reason: undefined, detail, sinceMs: this.#waitingSinceMs };
   }
 

@@ -80,14 +80,24 @@ function batchOf(batch: BatchBlock | undefined): HttpBatchOptions | undefined {
 }
 
 function requestOf(block: RequestBlock): HttpRequestOptions {
-  const { concurrency, rate, busy, timeout, attempts } = block;
+  const { concurrency, rate, rates, cost, busy, timeout, attempts } = block;
   return {
     concurrency: concurrencyOf(concurrency),
     rate,
+    rates,
+    cost: cost && ((messages) => costOf(cost, messages.length)),
     busy: busy === undefined || busy.rule === "off" ? busy && "off" : { rule: busy.rule },
     timeoutMs: timeout,
     retry: attempts,
   };
+}
+
+function costOf(cost: NonNullable<RequestBlock["cost"]>, messages: number): Record<string, number> {
+  const tokens = Object.entries(cost).map(([name, each]) => [
+    name,
+    each === "messages" ? messages : each,
+  ]);
+  return Object.fromEntries(tokens) as Record<string, number>;
 }
 
 function concurrencyOf(given: RequestBlock["concurrency"]): HttpRequestOptions["concurrency"] {

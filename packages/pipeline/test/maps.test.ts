@@ -1,0 +1,159 @@
+/** Maps in the process, and how many messages are in flight and in buffers. In virtual time. */
+import { generator, mapBatch, mapFunction, mapModule, startPipeline } from "@sluice/pipeline";
+import type { Message } from "@sluice/pipeline";
+import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
+import { expect, test } from "vitest";
+import { newWorld, ofKind, passing, run } from "./pipeline-world.ts";
+
+test("one map call of a thousand outputs keeps the next buffer within its bound", async () => {
+  const world = newWorld();
+  const sink = new MemorySink<number>();
+  const many = mapFunction<number, number>(({ value }) =>
+    Array.from({ length: 1000 }, (_, index) => ({ value: value * 1000 + index })),
+  );
+  const running = await startPipeline(
+    {
+      name: "p",
+      source: { name: "in", source: new MemorySource([0, 1, 2]) },
+      maps: [{ name: "many", map: many }],
+      sink: {
+        name: "out",
+        sink,
+        limits: { readBatchSize: 10, rateLimit: { max: 1000, min: 1000 } },
+      },
+    },
+    world.runtime,
+  );
+  let most = 0;
+  for (let step = 0; step < 100; step++) {
+    await world.timer.advance(10);
+    most = Math.max(most, running.state().vertices[2]?.queue ?? 0);
+  }
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(20);
+  await passing(world.timer, running.done);
+  expect(sink.values).toEqual(Array.from({ length: 3000 }, (_, index) => index));
+});
+
+test.each<[unknown, RegExp]>([
+  ["tea", /a map answered "tea"; it must answer { value: … }, a list of them, or undefined/],
+  [{ total: 5 }, /a map answered an object without value/],
+  [[{ value: 1 }, null], /a map answered null/],
+  [{ value: 1, key: 5 }, /the key of a map's output is 5; it must be a text/],
+  [{ value: 1, headers: { a: 5 } }, /the header a of a map's output is 5/],
+  [{ value: 1, headers: "a" }, /the headers of a map's output are "a"/],
+  [{ value: 1, eventTimeMs: "now" }, /the eventTimeMs of a map's output is "now"/],
+])("the answer %j of a map is a failure that says what to answer", async (answer, expected) => {
+  const world = newWorld();
+  const sink = new MemorySink<number>();
+  const deadLetter = new MemorySink();
+  const answerOf = (value: number): never => (value === 2 ? answer : { value }) as never;
+  await run(world, {
+    source: { name: "in", source: new MemorySource([1, 2, 3]) },
+    maps: [{ name: "map", map: mapFunction(({ value }) => answerOf(value as number)) }],
+    sink: { name: "out", sink },
+    deadLetter,
+  });
+  expect(sink.values).toEqual([1, 3]);
+  expect(deadLetter.written.map(({ headers }) => headers["sluice-error"])).toEqual([
+    expect.stringMatching(expected),
+  ]);
+});
+
+test("a batch map that answers no list fails at once, with what to answer", async () => {
+  const world = newWorld();
+  const deadLetter = new MemorySink();
+  await run(world, {
+    source: { name: "in", source: new MemorySource([1]) },
+    maps: [{ name: "map", map: mapBatch(() => Promise.resolve("tea" as never)) }],
+    sink: { name: "out", sink: new MemorySink() },
+    deadLetter,
+  });
+  const { headers } = deadLetter.written[0] as Message;
+  expect(headers["sluice-error"]).toMatch(/a batch map answered "tea"; it must answer a list/);
+  expect(headers["sluice-attempts"]).toBe("1");
+});
+
+test("a module maps messages with its settings, one by one or in batches", async () => {
+  const world = newWorld();
+  const module = moduleOf(
+    `export default ({ value }, { settings }) => ({ value: value + settings });`,
+  );
+  const batch = moduleOf(
+    `export const batch = (all) => all.map(({ value }) => ({ value: -value }));`,
+  );
+  const sink = new MemorySink();
+  await run(world, {
+    source: { name: "in", source: new MemorySource([1, 2]) },
+    maps: [
+      { name: "add", map: mapModule({ module, settings: 10 }) },
+      { name: "turn", map: mapModule({ module: batch }) },
+    ],
+    sink: { name: "out", sink },
+  });
+  expect(sink.values).toEqual([-11, -12]);
+  const wrong = { name: "add", map: mapModule({ module: moduleOf("export const other = 1;") }) };
+  const source = { name: "in", source: new MemorySource([1]) };
+  await expect(run(world, { source, maps: [wrong], sink: { name: "out", sink } })).rejects.toThrow(
+    /exports other; a map module has a default export/,
+  );
+  const missing = { name: "add", map: mapModule({ module: "./nowhere.mjs" }) };
+  await expect(
+    run(world, { source, maps: [missing], sink: { name: "out", sink } }),
+  ).rejects.toThrow(/nowhere.mjs cannot be loaded/);
+});
+
+test("a map that hangs is cut off after timeoutMs and tried again", async () => {
+  const world = newWorld();
+  const sink = new MemorySink<number>();
+  let calls = 0;
+  const map = mapFunction<number, number>(
+    ({ value }) => {
+      if (value === 1 && ++calls === 1) return new Promise(() => {});
+      return Promise.resolve({ value });
+    },
+    { timeoutMs: 500 },
+  );
+  await run(world, {
+    source: { name: "in", source: new MemorySource([0, 1, 2]) },
+    maps: [{ name: "map", map }],
+    sink: { name: "out", sink },
+  });
+  expect(calls).toBe(2);
+  expect(sink.values).toEqual([0, 1, 2]);
+  expect(ofKind(world, "message-failed")[0]?.error.message).toMatch(/longer than 500 ms/);
+  expect(world.timer.sleeping).toBe(0);
+});
+
+test("as many batches are in flight as concurrency allows, and a change of it acts at once", async () => {
+  const world = newWorld();
+  let [now, most] = [0, 0];
+  const sink = new MemorySink({
+    onWrite: async () => {
+      most = Math.max(most, ++now);
+      await world.timer.sleep(100);
+      now--;
+    },
+  });
+  const running = await startPipeline(
+    {
+      name: "p",
+      source: { name: "in", source: generator({ values: (index) => index }) },
+      maps: [],
+      sink: { name: "out", sink },
+      limits: { readBatchSize: 1, concurrency: 3 },
+      bufferMax: 100,
+    },
+    world.runtime,
+  );
+  await world.timer.advance(1000);
+  expect(most).toBe(3);
+  await running.setLimits("out", { readBatchSize: 1, concurrency: 8 });
+  await world.timer.advance(50);
+  expect(most).toBe(8);
+  await passing(world.timer, running.stop());
+});
+
+function moduleOf(code: string): URL {
+  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+}
