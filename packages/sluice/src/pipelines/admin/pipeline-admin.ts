@@ -35,9 +35,9 @@ export function pipelineAddition(pipelines: FlowPipelines, world: AdminWorld): A
         .views()
         .flatMap((view) => view.flow.vertices.map(({ name }) => limitJson(view, name, world))),
     }),
-    addMetrics: (text) => {
-      addPipelineMetrics(text, pipelines.views(), desired());
-      pipelines.gates.addMetrics(text);
+    addMetrics: (to) => {
+      addPipelineMetrics(to, pipelines.views(), desired());
+      pipelines.gates.addMetrics(to);
     },
     notReady: () => pipelines.notReady(),
     routes: [...limitRoutes(pipelines, world), ...scaleRoutes(desired)],
