@@ -15,8 +15,7 @@ function newWorld() {
     createGate({
       name: vertex,
       concurrency,
-      timer,
-      random: new SeededRandom(1),
+      runtime: { timer, random: new SeededRandom(1) },
       observers: meters.observer(vertex, "http://service/"),
     });
   const metrics = (): ReadonlyMap<string, number> => {
