@@ -11,6 +11,8 @@ import { ok, startService } from "./loopback-service.ts";
 import type { Answer, LoopbackService, ServedRequest } from "./loopback-service.ts";
 import { sinkContract } from "./sink-contract.ts";
 
+const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 const opened: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {
@@ -40,14 +42,14 @@ const status =
 
 test("each message is a request with its type, an idempotency key of its id, and its trace", async () => {
   const { sink, service } = await scene({ headers: { Authorization: "Bearer x" } });
-  const headers = { traceparent: "00-1", other: "no" };
+  const headers = { traceparent: TRACE, other: "no" };
   await sink.write([messageOf({ price: 2 }, { id: "7:1:ä", headers })], unhurried);
   const [request] = service.requests;
   expect(request).toMatchObject({ method: "POST", url: "/in?to=x", body: '{"price":2}' });
   expect(request?.headers).toMatchObject({
     "content-type": "application/json",
     "idempotency-key": "orders/out/7:1:%C3%A4",
-    traceparent: "00-1",
+    traceparent: TRACE,
     authorization: "Bearer x",
   });
   expect(request?.headers["other"]).toBeUndefined();
