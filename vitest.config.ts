@@ -13,7 +13,7 @@ const PATIENT = [
   `packages/{core,lab}/${SLOW}`,
   "packages/gateway/test/storage-crash.slow.test.ts",
   "packages/gateway/test/load/kill.slow.test.ts",
-  "packages/sluice/test/{quickstart,tarballs}.slow.test.ts",
+  "packages/sluice/test/{quickstart,secrets,tarballs}.slow.test.ts",
 ];
 
 export default defineConfig({

@@ -112,6 +112,29 @@ test("a login in the URL, which no request would send, is refused and not shown"
   );
 });
 
+/** Why one message could not be written. */
+async function told(sink: Sink): Promise<string> {
+  return (await sink.write([messageOf(1)], unhurried))?.[0]?.error.message ?? "";
+}
+
+test("an answer that repeats the request's fields and query is told without its secrets", async () => {
+  const { sink, service } = await scene(
+    {
+      headers: { Authorization: "Bearer s3cret-token", "x-api-key": "pr1vate", accept: "text/*" },
+    },
+    ({ url, headers }, response) =>
+      void response.writeHead(401).end(`${url} ${JSON.stringify(headers)}`),
+  );
+  const message = await told(sink);
+  expect(message).toContain("was answered 401: /in?to=x");
+  expect(message).not.toMatch(/s3cret|token|pr1vate/);
+  const keyed = await httpSink({ url: `${service.url}&key=a%2Fb-s3cret` }).open(
+    connectorScene().context,
+  );
+  opened.push(keyed);
+  expect(await told(keyed)).not.toContain("s3cret");
+});
+
 test.each([
   [400, false],
   [401, true],

@@ -26,9 +26,7 @@ afterEach(async () => {
 });
 
 const hex = (length: number): fc.Arbitrary<string> =>
-  fc
-    .string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length })
-    .filter((text) => /[^0]/.test(text));
+  fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`)).filter((text) => /[^0]/.test(text));
 
 const TRACEPARENTS = fc
   .tuple(hex(32), hex(16), fc.constantFrom("00", "01"))
@@ -170,7 +168,7 @@ test("a request for several messages has their trace if it is one, and else none
   const of = (...contexts: readonly Readonly<Record<string, string>>[]): readonly Message[] =>
     contexts.map((headers, index) => messageOf(index, { id: `${index}`, headers }));
   const same = CONTEXT;
-  const { traceparent = "" } = same;
+  const { traceparent } = same;
   await sink.write(of(same, same), unhurried);
   await sink.write(of({ traceparent, tracestate: "a=1" }, same), unhurried);
   await sink.write(of(same, { ...same, traceparent: VALID }), unhurried);

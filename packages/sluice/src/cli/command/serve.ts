@@ -56,7 +56,8 @@ export async function serve(
 ): Promise<void> {
   const otlp = otlpSettingsOf(process.env);
   const stopped = untilSignal();
-  const lines = new EventLines(systemTimer, served.json, (line) => {
+  const world = { timer: systemTimer, wallClock: systemWallClock };
+  const lines = new EventLines(world, served.json, (line) => {
     process.stderr.write(`${line}\n`);
   });
   const events = new EventFeed(systemWallClock);
