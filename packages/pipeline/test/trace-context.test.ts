@@ -161,12 +161,15 @@ test("each request of an HTTP sink has the trace of its message", async () => {
   );
 });
 
+/** A message for each. */
+function of(...contexts: readonly Readonly<Record<string, string>>[]): readonly Message[] {
+  return contexts.map((headers, index) => messageOf(index, { id: `${index}`, headers }));
+}
+
 test("a request for several messages has their trace if it is one, and else none", async () => {
   const service = await serviceOf();
   const sink = await httpSink({ url: service.url, batch: {} }).open(connectorScene().context);
   opened.push(() => sink.close());
-  const of = (...contexts: readonly Readonly<Record<string, string>>[]): readonly Message[] =>
-    contexts.map((headers, index) => messageOf(index, { id: `${index}`, headers }));
   const same = CONTEXT;
   const { traceparent } = same;
   await sink.write(of(same, same), unhurried);

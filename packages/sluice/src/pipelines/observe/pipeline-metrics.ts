@@ -16,7 +16,7 @@ export function addPipelineMetrics(
   to.add(
     {
       name: "desired_replicas",
-      help: "Replicas that would read the backlog in time.",
+      help: "Replicas that the pipeline should have.",
       type: "gauge",
     },
     [...desired].map(([pipeline, count]) => [{ pipeline }, count]),
