@@ -14,7 +14,7 @@ const PATIENT = [
   "packages/gateway/test/storage-crash.slow.test.ts",
   "packages/gateway/test/load/kill.slow.test.ts",
   "packages/pipeline/test/never-too-little.slow.test.ts",
-  "packages/sluice/test/{quickstart,tarballs}.slow.test.ts",
+  "packages/sluice/test/{quickstart,secrets,tarballs}.slow.test.ts",
 ];
 
 export default defineConfig({

@@ -46,7 +46,7 @@ function parts(event) {
         glyph: "◆",
         word: "changed",
         who: shortName(event.target),
-        what: event.text.replace(/^.*was changed /, ""),
+        what: event.msg.replace(/^.*was changed /, ""),
       };
     case "pipeline-started":
       return { glyph: "≈", word: "flowing", who: event.pipeline, what: "the pipeline has started" };
@@ -63,7 +63,7 @@ function parts(event) {
     case "vertex-message-failed":
       return { glyph: "↻", word: "failed", who: vertexLabel(event), what: detail(event) };
     default:
-      return { glyph: "·", word: event.event ?? "", who: "", what: event.text ?? "" };
+      return { glyph: "·", word: event.event ?? "", who: "", what: event.msg ?? "" };
   }
 }
 
@@ -72,9 +72,9 @@ function vertexLabel({ subject = "", reason = "" }) {
   return `${subject.split("/").at(-1)} ${reason}`;
 }
 
-/** The text of an event without the name of its vertex, which the line has already. */
-function detail({ subject, text = "" }) {
-  return text
+/** The sentence of an event without the name of its vertex, which the line has already. */
+function detail({ subject, msg = "" }) {
+  return msg
     .replace(`${subject}: `, "")
     .replace(`${subject} `, "")
     .replace(/^waits \([\w-]+\): /, "");

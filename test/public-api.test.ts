@@ -24,6 +24,7 @@ const ENTRIES = {
   "@sluice/pipeline/kafka": "packages/pipeline/src/kafka.ts",
   "@sluice/pipeline/nats": "packages/pipeline/src/nats.ts",
   "@sluice/pipeline/redis": "packages/pipeline/src/redis.ts",
+  "@sluice/pipeline/telemetry": "packages/pipeline/src/telemetry.ts",
   "@sluice/pipeline/testing": "packages/pipeline/src/testing.ts",
   "@sluice/pulsar": "packages/pulsar/src/index.ts",
   "@sluice/pulsar/wire": "packages/pulsar/src/wire.ts",

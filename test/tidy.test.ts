@@ -60,7 +60,16 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "queue",
     "call",
   ],
-  "packages/pipeline/src": ["connector", "map", "definition", "flow", "run", "build", "scale"],
+  "packages/pipeline/src": [
+    "connector",
+    "map",
+    "definition",
+    "flow",
+    "run",
+    "build",
+    "scale",
+    "observe",
+  ],
   "packages/gateway/src": [
     "memory",
     "observe",

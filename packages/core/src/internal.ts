@@ -71,3 +71,6 @@ export { AlarmHeap } from "./alarm/alarm-heap.ts";
 export type { Alarm } from "./alarm/alarm-heap.ts";
 export { Alarms } from "./alarm/alarms.ts";
 export type { Sleeper } from "./alarm/alarms.ts";
+
+// Secrets in text that others have written.
+export { PIECE_LENGTH, Redaction } from "./redaction.ts";

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { PoolStore, SyncReply } from "../src/store/pool-store.ts";
 import { ledgerKeys } from "../src/store/redis/arguments.ts";
 import type { RedisStoreOptions } from "../src/store/redis/options.ts";
-import { PIECE_LENGTH } from "../src/store/redis/redaction.ts";
+import { PIECE_LENGTH } from "@sluice/core/internal";
 import { loadScripts } from "../src/store/redis/scripts.ts";
 import { redisStore } from "../src/store/redis/store.ts";
 import type { StoreError } from "../src/store/store-error.ts";

@@ -12,7 +12,14 @@ export type { Handler, Method, Route, RouteAccess } from "./admin/http/router.ts
 
 // What other parts of the process add.
 export type { AdminAddition } from "./admin/admin-addition.ts";
-export { labelText, PrometheusText } from "./admin/observe/prometheus-text.ts";
+
+// Metrics of the process, for `/metrics` and other formats.
+export { processMetrics } from "./admin/observe/process-metrics.ts";
+export type { CollectMetrics, MeteredProcess } from "./admin/observe/process-metrics.ts";
+export type { Labels, Metric, MetricName, MetricsWriter } from "./admin/observe/metrics-writer.ts";
+export { Histogram } from "./admin/observe/histogram.ts";
+export type { HistogramCounts } from "./admin/observe/histogram.ts";
+export { PrometheusText } from "./admin/observe/prometheus-text.ts";
 
 // Events of a broker, as they are logged and streamed.
 export { EventFeed } from "./observe/event-feed.ts";

@@ -19,6 +19,8 @@ export type { MapModuleOptions } from "./map/map-module.ts";
 // How many replicas a vertex should have.
 export { desiredReplicas } from "./scale/desired-replicas.ts";
 export type { ScaleDecision, ScaleSettings, ScaleState } from "./scale/desired-replicas.ts";
+export { measureCapacity } from "./scale/measured-capacity.ts";
+export type { ReplicaLoad } from "./scale/measured-capacity.ts";
 
 // What connectors and maps are made of.
 export type { Message, Output } from "./message.ts";

@@ -11,6 +11,8 @@ import { ok, startService } from "./loopback-service.ts";
 import type { Answer, LoopbackService, ServedRequest } from "./loopback-service.ts";
 import { sinkContract } from "./sink-contract.ts";
 
+const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 const opened: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {
@@ -40,14 +42,14 @@ const status =
 
 test("each message is a request with its type, an idempotency key of its id, and its trace", async () => {
   const { sink, service } = await scene({ headers: { Authorization: "Bearer x" } });
-  const headers = { traceparent: "00-1", other: "no" };
+  const headers = { traceparent: TRACE, other: "no" };
   await sink.write([messageOf({ price: 2 }, { id: "7:1:ä", headers })], unhurried);
   const [request] = service.requests;
   expect(request).toMatchObject({ method: "POST", url: "/in?to=x", body: '{"price":2}' });
   expect(request?.headers).toMatchObject({
     "content-type": "application/json",
     "idempotency-key": "orders/out/7:1:%C3%A4",
-    traceparent: "00-1",
+    traceparent: TRACE,
     authorization: "Bearer x",
   });
   expect(request?.headers["other"]).toBeUndefined();
@@ -108,6 +110,29 @@ test("a login in the URL, which no request would send, is refused and not shown"
   expect(() => httpSink({ url: "http://me:s3cret@127.0.0.1:1/" })).toThrow(
     /^url has a login, which no request would send/,
   );
+});
+
+/** Why one message could not be written. */
+async function told(sink: Sink): Promise<string> {
+  return (await sink.write([messageOf(1)], unhurried))?.[0]?.error.message ?? "";
+}
+
+test("an answer that repeats the request's fields and query is told without its secrets", async () => {
+  const { sink, service } = await scene(
+    {
+      headers: { Authorization: "Bearer s3cret-token", "x-api-key": "pr1vate", accept: "text/*" },
+    },
+    ({ url, headers }, response) =>
+      void response.writeHead(401).end(`${url} ${JSON.stringify(headers)}`),
+  );
+  const message = await told(sink);
+  expect(message).toContain("was answered 401: /in?to=x");
+  expect(message).not.toMatch(/s3cret|token|pr1vate/);
+  const keyed = await httpSink({ url: `${service.url}&key=a%2Fb-s3cret` }).open(
+    connectorScene().context,
+  );
+  opened.push(keyed);
+  expect(await told(keyed)).not.toContain("s3cret");
 });
 
 test.each([

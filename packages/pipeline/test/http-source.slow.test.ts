@@ -34,6 +34,7 @@ async function scene(options: Partial<HttpSourceOptions> = {}): Promise<SourceSc
   return { context, told, source, url, port: Number(new URL(url).port), post };
 }
 
+const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const NDJSON = { "content-type": "application/x-ndjson" };
 
 /** Acknowledges one message as soon as it comes. */
@@ -73,14 +74,14 @@ test("ids come from the Idempotency-Key, or are unique; key and trace come from 
   const fields = {
     "idempotency-key": "k7",
     "message-key": "ann",
-    traceparent: "00-1",
+    traceparent: TRACE,
     other: "no",
   };
   await post("[1,2]", { ...fields, "content-type": "application/json" });
   await post("3");
   await post("3");
   const [one, two, three, four] = await readCount(source, 4);
-  expect(one).toMatchObject({ id: "k7/0", key: "ann", headers: { traceparent: "00-1" } });
+  expect(one).toMatchObject({ id: "k7/0", key: "ann", headers: { traceparent: TRACE } });
   expect(one?.headers["other"]).toBeUndefined();
   expect(two?.id).toBe("k7/1");
   expect(three?.id).not.toBe(four?.id);

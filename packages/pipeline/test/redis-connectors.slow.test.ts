@@ -277,7 +277,10 @@ describe.skipIf(redisPath === undefined)(`with Redis${NEEDS_REDIS}`, () => {
       received: async () => (await entries()).map((fields) => fields[1] ?? ""),
       headers: async () => {
         const [fields = []] = await entries();
-        return { traceparent: fields[fields.indexOf("header:traceparent") + 1] ?? "" };
+        const names = fields.filter((name) => name.startsWith("header:"));
+        return Object.fromEntries(
+          names.map((name) => [name.slice(7), fields[fields.indexOf(name) + 1] ?? ""]),
+        );
       },
       fail: async () => {
         await server.command("SET", STREAM, "no stream");

@@ -101,9 +101,10 @@ export function sinkContract(
     test("headers go with a message, such as its trace", async () => {
       if (bench.headers === undefined) return;
       const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-      await write([message("a", { key: "k", headers: { traceparent } })]);
+      const headers = { traceparent, tracestate: "shop=7,a@b=c d", baggage: "user=ann%20b" };
+      await write([message("a", { key: "k", headers })]);
       await bench.received(1);
-      expect(await bench.headers()).toMatchObject({ traceparent });
+      expect(await bench.headers()).toMatchObject(headers);
     });
 
     test("an empty batch is accepted", async () => {

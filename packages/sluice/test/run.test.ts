@@ -166,7 +166,8 @@ test("events are lines of JSON on standard error", async () => {
   expect(JSON.parse((await line)[0])).toMatchObject({
     time: expect.stringMatching(/Z$/) as string,
     event: "client-closed",
-    text: expect.stringContaining("closed") as string,
+    level: "info",
+    msg: expect.stringContaining("closed") as string,
   });
 });
 

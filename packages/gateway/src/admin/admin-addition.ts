@@ -1,5 +1,5 @@
 import type { Route } from "./http/router.ts";
-import type { PrometheusText } from "./observe/prometheus-text.ts";
+import type { MetricsWriter } from "./observe/metrics-writer.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
@@ -13,7 +13,7 @@ export interface AdminAddition {
   readonly why: (name: string | undefined) => Keys;
   /** Further keys of `/api/limits`. */
   readonly limits: () => Keys;
-  readonly addMetrics: (text: PrometheusText) => void;
+  readonly addMetrics: (to: MetricsWriter) => void;
   /** Undefined while it serves; else why it does not. */
   readonly notReady: () => string | undefined;
   readonly routes: readonly Route[];

@@ -7,7 +7,7 @@ import { isLoopback } from "../server/socket/listen-address.ts";
 import { reachableHost } from "../server/socket/reachable-host.ts";
 import { NO_ADDITION } from "./admin-addition.ts";
 import type { AdminAddition } from "./admin-addition.ts";
-import type { AdministeredBroker, AdministrableGateway } from "./administered-broker.ts";
+import type { AdministrableGateway } from "./administered-broker.ts";
 import { CLUSTER } from "./cluster.ts";
 import { json } from "./http/answer.ts";
 import { Guard } from "./http/guard.ts";
@@ -22,7 +22,8 @@ import { settingPaths } from "./limits/setting.ts";
 import type { PlaceOf } from "./limits/setting.ts";
 import { whyRoutes } from "./limits/why-routes.ts";
 import { observeRoutes } from "./observe/observe-routes.ts";
-import type { ObservedGateway } from "./observe/observe-routes.ts";
+import { embeddedOf, observedGateway } from "./observe/observed-gateway.ts";
+import { processMetrics } from "./observe/process-metrics.ts";
 import { pulsarRoutes } from "./pulsar/pulsar-routes.ts";
 import { refusalAnswer } from "./pulsar/refusal-answer.ts";
 
@@ -111,6 +112,7 @@ export async function startAdmin(
       events,
       addition,
       gateway: broker && observedGateway(broker),
+      collect: processMetrics({ gateway: broker, events, addition, timer }),
       notReady: () => broker?.notReady() ?? addition.notReady(),
     }),
   );
@@ -123,25 +125,6 @@ export async function startAdmin(
   router.add(addition.routes);
   router.add(routes);
   return { url, close: () => server.close() };
-}
-
-function embeddedOf({ administered }: AdministrableGateway): AdministeredBroker | undefined {
-  return "broker" in administered ? administered : undefined;
-}
-
-function observedGateway(broker: AdministrableGateway): ObservedGateway {
-  const { administered, urls } = broker;
-  return {
-    cluster: CLUSTER,
-    upstream: administered.upstream,
-    urls,
-    throttling: administered.throttling,
-    shares: administered.shares,
-    stats: async () => ({
-      ...administered.connections(),
-      topics: (await embeddedOf(broker)?.broker.openTopicStats()) ?? [],
-    }),
-  };
 }
 
 interface GatewayRoutesWorld {

@@ -8,7 +8,10 @@ export interface ScaleState {
   readonly backlog: number | undefined;
   /** Messages a second that all replicas read together. */
   readonly perSecond: number;
-  /** Messages a second that one busy replica can read; undefined: `perSecond ÷ replicas`. */
+  /**
+   * Messages a second that one replica can read: known, or measured while it was the bottleneck (`measureCapacity`).
+   * Undefined: not known. Then a backlog adds replicas as if each were busy, and only a flow without any message removes some.
+   */
   readonly perReplica?: number | undefined;
   /** The ceiling of the vertex's rate limit at present, ramp included, messages a second; undefined: not limited. */
   readonly ceiling: number | undefined;
@@ -38,9 +41,25 @@ export interface ScaleDecision {
 const AT_CEILING = 0.95;
 
 /**
- * How many replicas a vertex should have: `(perSecond + backlog ÷ target) ÷ perReplica`, never more than now while
- * the ceiling of its rate limit is what holds it back: further replicas would only divide it. Below `min` that
- * does not count.
+ * Part of the replicas' capacity that the rate may fill after some were removed, from 0 to 1. Raised, fewer replicas
+ * stay, and a smaller growth of the rate brings them back: 0.8 needs 25 %.
+ */
+const FILLED_MAX = 0.8;
+
+/**
+ * A backlog that the replicas read within this time, ms, is small: sources report what is on its way too. Raised,
+ * replicas are added later.
+ */
+const SMALL_BACKLOG_MS = 1000;
+
+/** Rounding errors of a division must not ask for one more. */
+const ROUNDING = 1e-9;
+
+/**
+ * How many replicas a vertex should have. More, if the backlog is not small:
+ * `⌈min(perSecond + backlog ÷ target, ceiling) ÷ perReplica⌉`, but never more than now while the ceiling of its rate limit is
+ * what holds it back: further replicas would only divide it. Below `min` that does not count. Fewer, if the
+ * backlog is small and the rate fits: `⌈perSecond ÷ (0.8 × perReplica)⌉`.
  */
 export function desiredReplicas(state: ScaleState, settings: ScaleSettings = {}): ScaleDecision {
   const { min = 1, max = 50, targetMs = 20_000, stepMax = 2 } = settings;
@@ -58,18 +77,37 @@ export function desiredReplicas(state: ScaleState, settings: ScaleSettings = {})
 }
 
 function wantedReplicas(state: ScaleState, targetMs: number): ScaleDecision {
-  const { replicas, perSecond, ceiling } = state;
+  const { replicas, perSecond, ceiling = Infinity } = state;
   const backlog = state.backlog ?? 0;
-  const perReplica = state.perReplica ?? (replicas === 0 ? 0 : perSecond / replicas);
-  if (perReplica === 0) {
-    // Nothing was read yet, so nothing is known of a replica: the first one has to try.
-    if (backlog === 0) return { replicas: 0, reason: "idle" };
-    return { replicas: Math.max(1, replicas), reason: "backlog" };
+  if (perSecond === 0 && backlog === 0) return { replicas: 0, reason: "idle" };
+  // A replica has to try before anything is known of it.
+  if (replicas === 0) return { replicas: 1, reason: "backlog" };
+  if (isSmallBacklog(backlog, perSecond)) {
+    const fewer = fitting(perSecond, state.perReplica);
+    return fewer < replicas
+      ? { replicas: fewer, reason: "idle" }
+      : { replicas, reason: isAtCeiling(perSecond, ceiling) ? "ceiling" : "steady" };
   }
-  const needed = perSecond + (backlog * 1000) / targetMs;
-  const wanted = Math.ceil(Math.min(needed, ceiling ?? Infinity) / perReplica - 1e-9);
-  const isAtCeiling = ceiling !== undefined && perSecond >= AT_CEILING * ceiling;
-  if (wanted < replicas) return { replicas: wanted, reason: "idle" };
-  if (isAtCeiling) return { replicas, reason: "ceiling" };
-  return { replicas: wanted, reason: wanted > replicas ? "backlog" : "steady" };
+  if (isAtCeiling(perSecond, ceiling)) return { replicas, reason: "ceiling" };
+  const perReplica = state.perReplica ?? perSecond / replicas;
+  // Nothing is read although replicas run: more of them would read nothing either.
+  if (perReplica === 0) return { replicas, reason: "backlog" };
+  const needed = Math.min(perSecond + (backlog * 1000) / targetMs, ceiling);
+  const more = Math.ceil(needed / perReplica - ROUNDING);
+  return { replicas: Math.max(replicas, more), reason: more > replicas ? "backlog" : "steady" };
+}
+
+/** Whether a backlog is no more than replicas at this rate have on their way. */
+export function isSmallBacklog(backlog: number, perSecond: number): boolean {
+  return backlog * 1000 <= perSecond * SMALL_BACKLOG_MS;
+}
+
+function isAtCeiling(perSecond: number, ceiling: number): boolean {
+  return perSecond >= AT_CEILING * ceiling;
+}
+
+/** Replicas that the rate fills to `FILLED_MAX`; infinite if nothing is known of a replica. */
+function fitting(perSecond: number, perReplica: number | undefined): number {
+  if (perReplica === undefined || perReplica === 0) return Infinity;
+  return Math.max(1, Math.ceil(perSecond / (FILLED_MAX * perReplica) - ROUNDING));
 }

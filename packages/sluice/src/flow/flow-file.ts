@@ -7,6 +7,7 @@ import { flowMistakes } from "./flow-mistakes.ts";
 import { flowSchema } from "./flow-schema.ts";
 import type { CheckedFlow, CheckedGateway } from "./flow-schema.ts";
 import type { Flow, FlowGateway } from "./flow.ts";
+import { withoutSecrets } from "./hidden-values.ts";
 import { locatedUpstream } from "./upstream.ts";
 
 /** All mistakes of a flow file, a line for each with its place. */
@@ -40,7 +41,7 @@ export function loadFlow(text: string, file: string): Flow {
   if (problems.length > 0 || !checked.success) {
     const lines = problems.slice(0, PROBLEMS_MAX).map((problem) => ({
       line: document.lineOf(problem.path),
-      text: `${placeName(problem.path, "the flow file")} ${problem.message}`,
+      text: `${placeName(problem.path, "the flow file")} ${withoutSecrets(problem)}`,
     }));
     throw new FlowFileError(
       lines

@@ -12,7 +12,7 @@ function scene(isJson = false): {
   const timer = new VirtualTimer();
   const lines: string[] = [];
   const feed = new EventFeed(timer);
-  const log = new EventLines(timer, isJson, (line) => lines.push(line));
+  const log = new EventLines({ timer, wallClock: timer }, isJson, (line) => lines.push(line));
   feed.listen((event) => log.tell(event), 0);
   return { timer, feed, log, lines };
 }
@@ -27,18 +27,51 @@ test("an event is one line with its time, its kind and a sentence", () => {
   ]);
 });
 
-test("with JSON it is one object", () => {
+test("with JSON it is one object with level, time and msg as pino's, the kind as event, and the facts", () => {
   const { feed, lines } = scene(true);
   feed.push({ kind: "topic-stopped", topic: "t", error: new Error("damaged") });
-  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-    {
-      time: "1970-01-01T00:00:00.000Z",
-      event: "topic-stopped",
-      topic: "t",
-      error: "damaged",
-      text: "t has stopped: damaged",
-    },
+  expect(lines).toEqual([
+    '{"level":"error","time":"1970-01-01T00:00:00.000Z","event":"topic-stopped","msg":"t has stopped: damaged","topic":"t","error":"damaged"}',
   ]);
+});
+
+test.each([
+  [{ kind: "vertex-request-limited", subject: "a/b", text: "request limited" }, "warn"],
+  [{ kind: "vertex-throttled", subject: "a/b", text: "a/b waits" }, "info"],
+  [{ kind: "pipeline-failed", subject: "a", text: "a failed" }, "error"],
+  [{ kind: "vertex-connector", subject: "a/b", text: "lost", level: "warning" }, "warn"],
+  [{ kind: "vertex-connector", subject: "a/b", text: "listens", level: "info" }, "info"],
+] as const)("the level of %o is %s", (event, level) => {
+  const { feed, lines } = scene(true);
+  feed.push(event);
+  const { text: msg, kind, subject } = event;
+  expect(JSON.parse(lines[0] ?? "")).toEqual({
+    level,
+    time: "1970-01-01T00:00:00.000Z",
+    event: kind,
+    msg,
+    subject,
+  });
+});
+
+test("a line of JSON stays whole, however long a name in it is", () => {
+  const { feed, lines } = scene(true);
+  feed.push({ ...REFUSED, reason: "\u{1F600}".repeat(5_000) });
+  const { msg, reason } = JSON.parse(lines[0] ?? "") as Readonly<Record<string, string>>;
+  expect([msg?.length, reason?.length]).toEqual([1_000, 1_000]);
+});
+
+test("with JSON the line that counts the rest has its level and time too", async () => {
+  const { timer, feed, lines } = scene(true);
+  for (let count = 0; count < 12; count++) feed.push(REFUSED);
+  await timer.advance(10_000);
+  expect(JSON.parse(lines.at(-1) ?? "")).toEqual({
+    level: "warn",
+    time: "1970-01-01T00:00:10.000Z",
+    event: "client-refused",
+    suppressed: 2,
+    msg: "2 more events of this kind within 10 s",
+  });
 });
 
 test("a storm of one kind is counted, and other kinds are still told", async () => {

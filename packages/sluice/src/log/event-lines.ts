@@ -1,8 +1,9 @@
-import type { Timer } from "@sluice/core";
+import type { Clock, Timer } from "@sluice/core";
 import { formatWallTime } from "@sluice/core/system";
 import { describeEvent, eventJson } from "@sluice/gateway/admin";
 import type { BrokerEvent } from "@sluice/gateway";
 import type { TimedEvent } from "@sluice/gateway/admin";
+import { levelOf } from "./event-level.ts";
 
 type Kind = BrokerEvent["kind"];
 
@@ -10,7 +11,7 @@ type Kind = BrokerEvent["kind"];
 const LINES_MAX = 10;
 const WINDOW_MS = 10_000;
 
-/** Characters of one line; a client chooses names of up to 4 KiB. */
+/** Characters of one line, or of one text in JSON, which must stay whole; a client chooses names of up to 4 KiB. */
 const LINE_CHARS_MAX = 1_000;
 
 interface Window {
@@ -19,17 +20,28 @@ interface Window {
   suppressed: number;
 }
 
-/** Writes a line for each event, at most ten of one kind in ten seconds and one that counts the rest. */
+/** When lines are written. */
+export interface LogWorld {
+  readonly timer: Timer;
+  readonly wallClock: Clock;
+}
+
+/**
+ * Writes a line for each event, at most ten of one kind in ten seconds and one that counts the rest. A line of JSON has
+ * `level`, `time` and `msg` as pino's lines do, the kind as `event`, and the facts of the event.
+ */
 export class EventLines {
   readonly #timer: Timer;
+  readonly #wallClock: Clock;
   readonly #isJson: boolean;
   readonly #write: (line: string) => void;
   /** By kind, or by kind and subject. */
   readonly #windows = new Map<string, { readonly kind: Kind; readonly window: Window }>();
   readonly #closing = new AbortController();
 
-  constructor(timer: Timer, isJson: boolean, write: (line: string) => void) {
+  constructor({ timer, wallClock }: LogWorld, isJson: boolean, write: (line: string) => void) {
     this.#timer = timer;
+    this.#wallClock = wallClock;
     this.#isJson = isJson;
     this.#write = write;
   }
@@ -40,7 +52,7 @@ export class EventLines {
     const window = this.#windowOf(kind, "subject" in event ? event.subject : "");
     if (window.lines < LINES_MAX) {
       window.lines++;
-      this.#write(this.#lineOf(timed).slice(0, LINE_CHARS_MAX));
+      this.#write(this.#lineOf(timed));
       return;
     }
     window.suppressed++;
@@ -77,17 +89,25 @@ export class EventLines {
     const { suppressed } = window;
     if (suppressed === 0) return;
     window.suppressed = 0;
-    const text = `${suppressed} more events of this kind within ${WINDOW_MS / 1000} s`;
+    const msg = `${suppressed} more events of this kind within ${WINDOW_MS / 1000} s`;
+    const time = formatWallTime(this.#wallClock.now());
     this.#write(
-      this.#isJson ? JSON.stringify({ event: kind, suppressed, text }) : `${kind} ${text}`,
+      this.#isJson
+        ? JSON.stringify({ level: "warn", time, event: kind, suppressed, msg })
+        : `${kind} ${msg}`,
     );
   }
 
   #lineOf({ atMs, event }: TimedEvent): string {
     const time = formatWallTime(atMs);
-    const { kind, ...rest } = eventJson(event);
-    const text = describeEvent(event);
-    if (this.#isJson) return JSON.stringify({ time, event: kind, ...rest, text });
-    return `${time} ${event.kind} ${text}`;
+    const msg = describeEvent(event);
+    if (!this.#isJson) return `${time} ${event.kind} ${msg}`.slice(0, LINE_CHARS_MAX);
+    const { kind, text: _text, level: _level, ...facts } = eventJson(event);
+    return JSON.stringify({ level: levelOf(event), time, event: kind, msg, ...facts }, shortened);
   }
+}
+
+/** A line that is cut somewhere is no JSON, so its texts are cut. */
+function shortened(_: string, value: unknown): unknown {
+  return typeof value === "string" ? value.slice(0, LINE_CHARS_MAX) : value;
 }

@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/core";
 import { StoreError } from "../store-error.ts";
-import type { Redaction } from "./redaction.ts";
+import type { Redaction } from "@sluice/core/internal";
 
 /** Characters of a foreign message that an error shows; Redis's own messages have at most 150. */
 const MESSAGE_MAX = 200;

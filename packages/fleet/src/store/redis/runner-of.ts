@@ -1,7 +1,8 @@
 import { openerLike, openerOf } from "./library.ts";
 import { readRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
-import { Redaction, secretsIn } from "./redaction.ts";
+import { Redaction } from "@sluice/core/internal";
+import { secretsIn } from "./secrets-in.ts";
 import { ScriptRunner } from "./script-runner.ts";
 
 /** A runner of scripts with a connection of its own, as the options say. */

@@ -3,7 +3,7 @@ import { StoreError } from "../store-error.ts";
 import type { OpenConnection } from "./connection.ts";
 import { storeErrorOf } from "./failure.ts";
 import { RedisLink } from "./link.ts";
-import type { Redaction } from "./redaction.ts";
+import type { Redaction } from "@sluice/core/internal";
 import type { RedisScript } from "./scripts.ts";
 
 export interface ScriptRunnerOptions {

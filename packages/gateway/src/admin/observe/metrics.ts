@@ -2,7 +2,8 @@ import type { BrokerStats, ThrottlingTotals } from "../administered-broker.ts";
 import type { SubscriptionStats, TopicStats } from "../../topic/topic-stats.ts";
 import { backlogOf, largestBacklogs } from "./largest-backlogs.ts";
 import { addLimitMetrics } from "./limit-metrics.ts";
-import { labelText, PrometheusText } from "./prometheus-text.ts";
+import { NO_LABELS } from "./metrics-writer.ts";
+import type { Labels, MetricsWriter } from "./metrics-writer.ts";
 
 /**
  * Topics and subscriptions that have series of their own, those with the largest backlog first. All
@@ -26,39 +27,34 @@ interface MetricsInput {
   readonly residentBytes: number;
   /** Clients of the broker have their turn after each metric. */
   readonly nextTurn: () => Promise<void>;
-  readonly addMetrics: (text: PrometheusText) => void;
+  readonly addMetrics: (to: MetricsWriter) => void;
 }
 
-/** The state of a process in Prometheus' text format, with Pulsar's names where Pulsar has one. */
-export async function metricsText({
-  gateway,
-  events,
-  nextTurn,
-  addMetrics,
-  ...process
-}: MetricsInput): Promise<string> {
-  const text = new PrometheusText();
-  if (gateway !== undefined) await addGateway(text, gateway, nextTurn);
+/** Writes the state of a process, with Pulsar's names where Pulsar has one. */
+export async function writeMetrics(
+  to: MetricsWriter,
+  { gateway, events, nextTurn, addMetrics, ...process }: MetricsInput,
+): Promise<void> {
+  if (gateway !== undefined) await addGateway(to, gateway, nextTurn);
   const gauge = (name: string, help: string, value: number): void =>
-    text.add({ name, help, type: "gauge" }, [["", value]]);
+    to.add({ name, help, type: "gauge" }, [[NO_LABELS, value]]);
   gauge("sluice_uptime_seconds", "Seconds since the start.", process.uptimeMs / 1000);
   gauge("process_resident_memory_bytes", "Memory of the process.", process.residentBytes);
-  text.add(
+  to.add(
     { name: "sluice_events_total", help: "Events by kind.", type: "counter" },
-    [...events].map(([kind, count]) => [labelText({ kind }), count] as const),
+    [...events].map(([kind, count]) => [{ kind }, count] as const),
   );
-  addMetrics(text);
-  return text.toString();
+  addMetrics(to);
 }
 
 async function addGateway(
-  text: PrometheusText,
+  to: MetricsWriter,
   { cluster, stats, throttling }: GatewayInput,
   nextTurn: () => Promise<void>,
 ): Promise<void> {
-  await addTopics(text, { cluster, nextTurn }, stats.topics);
+  await addTopics(to, { cluster, nextTurn }, stats.topics);
   const gauge = (name: string, help: string, value: number): void =>
-    text.add({ name, help, type: "gauge" }, [["", value]]);
+    to.add({ name, help, type: "gauge" }, [[NO_LABELS, value]]);
   gauge("sluice_connections", "Connections of clients.", stats.connections);
   gauge("sluice_paused_connections", "Connections that are not read now.", stats.pausedConnections);
   gauge("sluice_memory_bytes", "Bytes of the budget that are in use.", stats.memoryBytes);
@@ -67,40 +63,38 @@ async function addGateway(
   gauge("sluice_pending_bytes", "Bytes of entries being stored.", stats.pendingBytes);
   gauge("sluice_unread_bytes", "Bytes that clients have not taken yet.", stats.unreadBytes);
   gauge("sluice_open_topics", "Topics and partitions that are open.", stats.topics.length);
-  text.add(
+  to.add(
     { name: "sluice_refused_connections_total", help: "Connections refused.", type: "counter" },
-    [["", stats.refusedConnections]],
+    [[NO_LABELS, stats.refusedConnections]],
   );
   await nextTurn();
-  addLimitMetrics(text, cluster, throttling);
+  addLimitMetrics(to, cluster, throttling);
 }
 
 async function addTopics(
-  text: PrometheusText,
+  to: MetricsWriter,
   { cluster, nextTurn }: Pick<GatewayInput, "cluster"> & Pick<MetricsInput, "nextTurn">,
   all: readonly TopicStats[],
 ): Promise<void> {
   const namespaces = sumsByNamespace(all);
-  text.add(
+  to.add(
     { name: "pulsar_topics_count", help: "Open topics of a namespace.", type: "gauge" },
-    [...namespaces].map(
-      ([namespace, count]) => [labelText({ cluster, namespace }), count] as const,
-    ),
+    [...namespaces].map(([namespace, count]) => [{ cluster, namespace }, count] as const),
   );
   await nextTurn();
   const topics = largestBacklogs(all, TOPICS_MAX);
-  text.add(
+  to.add(
     {
       name: "sluice_metrics_left_out_topics",
       help: "Open topics without series of their own.",
       type: "gauge",
     },
-    [["", all.length - topics.length]],
+    [[NO_LABELS, all.length - topics.length]],
   );
-  const labelled = topics.map((stats) => ({ stats, labels: labelText(labelsOf(cluster, stats)) }));
+  const labelled = topics.map((stats) => ({ stats, labels: labelsOf(cluster, stats) }));
   for (const [name, help, valueOf] of TOPIC_METRICS) {
     await nextTurn();
-    text.add(
+    to.add(
       { name, help, type: name.endsWith("_total") ? "counter" : "gauge" },
       labelled.map(({ stats, labels }) => [labels, valueOf(stats)] as const),
     );
@@ -110,11 +104,11 @@ async function addTopics(
     .slice(0, SUBSCRIPTIONS_MAX)
     .map(({ topic, stats }) => ({
       stats,
-      labels: labelText({ ...labelsOf(cluster, topic), subscription: stats.name }),
+      labels: { ...labelsOf(cluster, topic), subscription: stats.name },
     }));
   for (const [name, help, valueOf] of SUBSCRIPTION_METRICS) {
     await nextTurn();
-    text.add(
+    to.add(
       { name, help, type: "gauge" },
       subscriptions.map(({ stats, labels }) => [labels, valueOf(stats)] as const),
     );
@@ -159,7 +153,7 @@ const SUBSCRIPTION_METRICS: readonly (readonly [
   ["pulsar_subscription_consumers_count", "Consumers.", ({ consumerCount }) => consumerCount],
 ];
 
-function labelsOf(cluster: string, { name }: TopicStats): Readonly<Record<string, string>> {
+function labelsOf(cluster: string, { name }: TopicStats): Labels {
   return { cluster, namespace: namespaceOf(name), topic: name };
 }
 

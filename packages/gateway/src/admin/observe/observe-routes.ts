@@ -1,9 +1,8 @@
 import type { Clock, Timer } from "@sluice/core";
-import { nextTurn } from "@sluice/core/system";
 import type { EventFeed } from "../../observe/event-feed.ts";
 import type { SharedLimitState } from "../../ingress/fleet/group-shares.ts";
 import type { AdminAddition } from "../admin-addition.ts";
-import type { AdministeredGateway, BrokerStats, Throttling } from "../administered-broker.ts";
+import type { BrokerStats, Throttling } from "../administered-broker.ts";
 import type { TopicStats } from "../../topic/topic-stats.ts";
 import { json } from "../http/answer.ts";
 import type { Answer } from "../http/answer.ts";
@@ -11,17 +10,9 @@ import type { AdminRequest } from "../http/request.ts";
 import type { Route } from "../http/router.ts";
 import { eventStream } from "./event-stream.ts";
 import { largestBacklogs } from "./largest-backlogs.ts";
-import { metricsText } from "./metrics.ts";
-
-export interface ObservedGateway {
-  readonly cluster: string;
-  /** "embedded", or the URL of the cluster. */
-  readonly upstream: string;
-  readonly urls: readonly string[];
-  readonly stats: () => Promise<BrokerStats>;
-  readonly throttling: Throttling;
-  readonly shares: AdministeredGateway["shares"];
-}
+import type { ObservedGateway } from "./observed-gateway.ts";
+import type { CollectMetrics } from "./process-metrics.ts";
+import { PrometheusText } from "./prometheus-text.ts";
 
 export interface ObservedProcess {
   readonly version: string;
@@ -31,6 +22,7 @@ export interface ObservedProcess {
   /** Undefined in a process of pipelines alone. */
   readonly gateway: ObservedGateway | undefined;
   readonly addition: AdminAddition;
+  readonly collect: CollectMetrics;
   /** Undefined while the process serves; else why it does not. */
   readonly notReady: () => string | undefined;
 }
@@ -41,7 +33,7 @@ const STATE_WAITING_MAX = 200;
 
 /** State, events, metrics and health. */
 export function observeRoutes(observed: ObservedProcess): readonly Route[] {
-  const { events, timer, gateway, addition } = observed;
+  const { events, timer, gateway, addition, collect } = observed;
   const startedAtMs = timer.now();
   const uptimeMs = (): number => timer.now() - startedAtMs;
   return [
@@ -65,22 +57,15 @@ export function observeRoutes(observed: ObservedProcess): readonly Route[] {
     {
       method: "GET",
       path: "/metrics",
-      handle: async () => ({
-        status: 200,
-        headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-        body: await metricsText({
-          nextTurn,
-          gateway: gateway && {
-            cluster: gateway.cluster,
-            stats: await gateway.stats(),
-            throttling: gateway.throttling.totals(),
-          },
-          events: events.counts,
-          uptimeMs: uptimeMs(),
-          residentBytes: process.memoryUsage.rss(),
-          addMetrics: addition.addMetrics,
-        }),
-      }),
+      handle: async () => {
+        const text = new PrometheusText();
+        await collect(text);
+        return {
+          status: 200,
+          headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+          body: text.toString(),
+        };
+      },
     },
     { method: "GET", path: "/healthz", access: "all", handle: () => json({ status: "ok" }) },
     { method: "GET", path: "/readyz", access: "all", handle: () => ready(observed.notReady()) },

@@ -1,5 +1,11 @@
 import { ConfigError } from "@sluice/core";
-import { addAbortListener, Alarms, Ewma, removeAbortListener } from "@sluice/core/internal";
+import {
+  addAbortListener,
+  Alarms,
+  Ewma,
+  Redaction,
+  removeAbortListener,
+} from "@sluice/core/internal";
 import { createGate, ThrottledError } from "@sluice/egress";
 import type { CallOptions, Gate, Settled, Verdict, WhyWaiting } from "@sluice/egress";
 import type { Message } from "../../message.ts";
@@ -14,6 +20,7 @@ import { HttpTimeoutError } from "./http-timeout-error.ts";
 import { batchedBodies, bytesOf, halves, singleBody } from "./request-body.ts";
 import type { RequestBody } from "./request-body.ts";
 import { RequestFields } from "./request-fields.ts";
+import { sentSecrets } from "./sent-secrets.ts";
 import { readHttpSinkOptions } from "./sink-options.ts";
 import type { HttpSinkOptions, HttpSinkSettings } from "./sink-options.ts";
 
@@ -34,6 +41,9 @@ export function httpSink(options: HttpSinkOptions): SinkConnector {
 
 /** Calls in the gate's queue: as many as the pipeline has messages, which it bounds itself. */
 const WAITING_MAX = 10_000_000;
+
+/** Characters of an answer in which secrets are looked for; an error shows fewer. */
+const EXCERPT_LOOKED_AT = 400;
 
 /** Weight of the newest request in the mean time that requests take. */
 const SERVICE_ALPHA = 0.1;
@@ -92,6 +102,7 @@ class HttpSink implements Sink {
   readonly #gate: Gate;
   readonly #fields: RequestFields;
   readonly #path: string;
+  readonly #redaction: Redaction;
   readonly #serviceMs = new Ewma(SERVICE_ALPHA);
   /** Ends attempts that take too long; undici bounds the gaps of an answer, not the whole. */
   readonly #alarms: Alarms;
@@ -103,6 +114,7 @@ class HttpSink implements Sink {
     this.#context = context;
     this.#alarms = new Alarms(timer);
     this.#path = `${url.pathname}${url.search}`;
+    this.#redaction = new Redaction(sentSecrets(settings));
     this.#connections = new HttpConnections(url.origin, {
       connect: { ...certificatesOf(tls), timeout: request.timeoutMs },
       headersTimeout: request.timeoutMs,
@@ -254,7 +266,8 @@ class HttpSink implements Sink {
 
   #refused(status: number, excerpt: string): WriteFailure {
     const { method, url } = this.#settings;
-    const error = new HttpAnswerError(status, `${method} ${url.origin}${url.pathname}`, excerpt);
+    const shown = this.#redaction.apply(excerpt.slice(0, EXCERPT_LOOKED_AT));
+    const error = new HttpAnswerError(status, `${method} ${url.origin}${url.pathname}`, shown);
     const isRetriable = status >= 500 || RETRIABLE.has(status);
     return { error, isRetriable, ...(isRetriable ? this.#pause() : {}) };
   }

@@ -19,6 +19,7 @@ import { urlOf } from "./listen-address.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import { readHttpSourceOptions } from "./source-options.ts";
 import type { HttpSourceOptions, HttpSourceSettings } from "./source-options.ts";
+import { dropWrongTrace } from "./trace-context.ts";
 
 /**
  * An endpoint to which messages are posted: one, NDJSON, or a JSON array. While the pipeline reads more slowly
@@ -291,6 +292,7 @@ class HttpSource implements Source {
       const value = textOf(fields[name]);
       if (value !== undefined) headers[name] = value;
     }
+    dropWrongTrace(headers);
     return values.map((value, index) => ({
       id: values.length === 1 ? id : `${id}/${index}`,
       value,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Message } from "../../message.ts";
+import { dropWrongTrace } from "./trace-context.ts";
 
 export interface RequestFieldsOptions {
   /** Fields of every request, with lower-case names. */
@@ -33,7 +34,10 @@ export class RequestFields {
     this.#hasOwn = Object.keys(options.headers).length > 0;
   }
 
-  /** Of the request for these messages. A header that they do not agree on is left out. */
+  /**
+   * Of the request for these messages. A header that they do not agree on is left out: a request has one parent, and a
+   * batch of several traces belongs to none of them.
+   */
   of(messages: readonly Message[], contentType: string): Record<string, string> {
     const { headers, carry, idempotencyHeader } = this.#options;
     const fields: Record<string, string> = { "content-type": contentType };
@@ -44,6 +48,7 @@ export class RequestFields {
       if (messages.length === 1 || messages.every((message) => message.headers[name] === value))
         fields[name] = value;
     }
+    dropWrongTrace(fields);
     if (idempotencyHeader !== undefined) fields[idempotencyHeader] = this.#keyOf(messages);
     return this.#hasOwn ? Object.assign(fields, headers) : fields;
   }

@@ -1,9 +1,14 @@
 import { ConfigError, SluiceError } from "@sluice/core";
 import { systemTimer, systemWallClock } from "@sluice/core/system";
 import type { AdministrableGateway, BrokerObserver } from "@sluice/gateway";
-import { EventFeed, startAdmin } from "@sluice/gateway/admin";
+import { EventFeed, processMetrics, startAdmin } from "@sluice/gateway/admin";
 import type { AdminAddition, RunningAdmin, StartAdminOptions } from "@sluice/gateway/admin";
+import { hostname } from "node:os";
 import { EventLines } from "../../log/event-lines.ts";
+import { OtlpExporter } from "../../telemetry/otlp-exporter.ts";
+import { otlpRequest } from "../../telemetry/otlp-request.ts";
+import { otlpSettingsOf } from "../../telemetry/otlp-settings.ts";
+import type { OtlpSettings } from "../../telemetry/otlp-settings.ts";
 import type { ExitCode } from "../main.ts";
 import { version } from "../version.ts";
 
@@ -49,17 +54,20 @@ export async function serve(
   end: (code: ExitCode) => void,
   onReady: (running: Running) => Promise<void>,
 ): Promise<void> {
+  const otlp = otlpSettingsOf(process.env);
   const stopped = untilSignal();
-  const lines = new EventLines(systemTimer, served.json, (line) => {
+  const world = { timer: systemTimer, wallClock: systemWallClock };
+  const lines = new EventLines(world, served.json, (line) => {
     process.stderr.write(`${line}\n`);
   });
   const events = new EventFeed(systemWallClock);
   events.listen((event) => lines.tell(event), 0);
   const running = await orFail(start(served, events), end);
   if (running !== undefined) {
+    const exporter = otlp && startExports(otlp, running, events);
     await onReady(running);
     await Promise.race([stopped.promise, ...(running.ended === undefined ? [] : [running.ended])]);
-    await orFail(drain(running), end);
+    await orFail(drain(running, exporter), end);
   }
   stopped.cancel();
   lines.close();
@@ -85,11 +93,32 @@ async function start(
   }
 }
 
-/** Sources first, the gateway last. */
-async function drain(running: Running): Promise<void> {
+/** Exports metrics as the variables of OpenTelemetry ask for. */
+function startExports(
+  settings: OtlpSettings,
+  { gateway, addition }: Running,
+  events: EventFeed,
+): OtlpExporter {
+  return new OtlpExporter(settings, {
+    collect: processMetrics({ gateway, addition, events, timer: systemTimer }),
+    send: otlpRequest(settings),
+    timer: systemTimer,
+    wallClock: systemWallClock,
+    scope: { name: "sluice", version },
+    instance: {
+      "service.version": version,
+      "service.instance.id": `${hostname()}:${process.pid}`,
+    },
+    tell: (event) => events.push(event),
+  });
+}
+
+/** Sources first, then the last export, which has what the drain did; the gateway last. */
+async function drain(running: Running, exporter: OtlpExporter | undefined): Promise<void> {
   try {
     await running.drain?.();
   } finally {
+    await exporter?.close();
     await running.admin?.close();
     await running.close();
   }

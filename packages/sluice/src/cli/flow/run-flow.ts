@@ -11,6 +11,7 @@ import { GateMeters } from "../../pipelines/observe/gate-meters.ts";
 import { FlowPipelines } from "../../pipelines/flow-pipelines.ts";
 import type { Reloaded } from "../../pipelines/flow-pipelines.ts";
 import { pipelineAddition } from "../../pipelines/admin/pipeline-admin.ts";
+import { ScaleWatch } from "../../pipelines/admin/scale-watch.ts";
 import type { StartPipeline } from "../../pipelines/supervised-pipeline.ts";
 import { watchFile } from "../../pipelines/watch-file.ts";
 import { adminOptionsOf, gatewayStartOf } from "./flow-options.ts";
@@ -77,6 +78,9 @@ interface Parts {
 }
 
 function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: Parts): Started {
+  const scale = new ScaleWatch(() => pipelines.views());
+  const stopped = new AbortController();
+  const watching = scale.run(systemTimer, stopped.signal);
   return {
     gateway,
     pipelines: () => pipelines.names,
@@ -84,6 +88,7 @@ function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: 
       timer: systemTimer,
       wallClock: systemWallClock,
       placeOf,
+      capacityOf: (pipeline) => scale.capacityOf(pipeline),
       onChange: (subject, to) =>
         observe({
           kind: "vertex-limits-set",
@@ -94,6 +99,8 @@ function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: 
     // A gateway serves until a signal; pipelines alone may come to the end of their sources.
     ended: gateway === undefined ? pipelines.ended() : undefined,
     drain: async () => {
+      stopped.abort();
+      await watching;
       await reloading();
       await pipelines.stop();
     },

@@ -16,6 +16,8 @@ interface AdminWorld {
   readonly timer: Clock;
   readonly wallClock: Clock;
   readonly placeOf: (path: readonly (string | number)[]) => string | undefined;
+  /** What this replica of a pipeline can read, messages a second; undefined: not known. */
+  readonly capacityOf: (pipeline: string) => number | undefined;
   /** A limit was changed: `text` says which and how. */
   readonly onChange: (subject: string, text: string) => void;
 }
@@ -23,7 +25,7 @@ interface AdminWorld {
 /** What pipelines add to the administration: state, waits, limits, metrics and the wanted number of replicas. */
 export function pipelineAddition(pipelines: FlowPipelines, world: AdminWorld): AdminAddition {
   const desired = (): ReadonlyMap<string, number> =>
-    new Map(pipelines.views().map((view) => [view.state.name, desiredOf(view)]));
+    new Map(pipelines.views().map((view) => [view.state.name, desiredOf(view, world)]));
   return {
     state: () => ({ pipelines: pipelines.views().map((view) => viewJson(view, pipelines, world)) }),
     knows: (name) => isKnownName(pipelines.views(), name),
@@ -35,9 +37,9 @@ export function pipelineAddition(pipelines: FlowPipelines, world: AdminWorld): A
         .views()
         .flatMap((view) => view.flow.vertices.map(({ name }) => limitJson(view, name, world))),
     }),
-    addMetrics: (text) => {
-      addPipelineMetrics(text, pipelines.views(), desired());
-      pipelines.gates.addMetrics(text);
+    addMetrics: (to) => {
+      addPipelineMetrics(to, pipelines.views(), desired());
+      pipelines.gates.addMetrics(to);
     },
     notReady: () => pipelines.notReady(),
     routes: [...limitRoutes(pipelines, world), ...scaleRoutes(desired)],
@@ -52,22 +54,20 @@ function timesOf({ timer, wallClock, placeOf }: AdminWorld): {
   return { nowMs: timer.now(), wallMs: wallClock.now(), placeOf };
 }
 
-function desiredOf({ state, flow }: PipelineView): number {
-  return replicasFor(state.vertices, flow.fleet);
+function desiredOf({ state, flow }: PipelineView, { capacityOf }: AdminWorld): number {
+  return replicasFor(state.vertices, flow.fleet, capacityOf(state.name));
 }
 
-function viewJson(
-  view: PipelineView,
-  { gates }: FlowPipelines,
-  { timer, wallClock }: AdminWorld,
-): object {
+function viewJson(view: PipelineView, { gates }: FlowPipelines, world: AdminWorld): object {
   const { state, failure } = view;
+  const { timer, wallClock } = world;
   const nowMs = timer.now();
   return {
     name: state.name,
     status: state.status,
     unacknowledged: state.unacknowledged,
-    desiredReplicas: desiredOf(view),
+    desiredReplicas: desiredOf(view, world),
+    perReplica: world.capacityOf(state.name) ?? null,
     ...(failure !== undefined && {
       failure: {
         error: failure.error.message,

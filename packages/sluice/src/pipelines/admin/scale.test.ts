@@ -1,6 +1,8 @@
 import type { Reason } from "@sluice/core";
 import type { VertexState } from "@sluice/pipeline";
 import { expect, test } from "vitest";
+import type { PipelineView } from "../flow-pipelines.ts";
+import { ScaleWatch } from "./scale-watch.ts";
 import { replicasFor } from "./scale.ts";
 
 /** A source of 100/s in each of two replicas. */
@@ -35,7 +37,37 @@ test("while the service is the limit, no more replicas are asked for", () => {
     expect(replicasFor([source(1e6), source(0, reason)], TWO)).toBe(2);
 });
 
+test("replicas that the rate does not need are removed once the capacity of one is known", () => {
+  expect(replicasFor([source(0)], { replicas: 4 })).toBe(4);
+  expect(replicasFor([source(0)], { replicas: 4 }, 400)).toBe(2);
+  expect(replicasFor([source(1e6)], { replicas: 4 }, 400)).toBeGreaterThanOrEqual(4);
+});
+
 test("at least one replica is asked for, and at most maxMembers", () => {
   expect(replicasFor([], {})).toBe(1);
   expect(replicasFor([source(1e6)], { replicas: 2, maxMembers: 3 })).toBe(3);
+});
+
+/** The capacity of one measurement. */
+function measured(vertex: VertexState, throttledBy?: Reason): number | undefined {
+  const view = {
+    flow: { vertices: [], fleet: { replicas: 2 } },
+    state: { name: "orders", status: "running", unacknowledged: 0, vertices: [vertex] },
+    throttledOf: () => throttledBy && { reason: throttledBy, detail: "", sinceMs: 0 },
+  } as unknown as PipelineView;
+  const watch = new ScaleWatch(() => [view]);
+  watch.measure();
+  return watch.capacityOf("orders");
+}
+
+test("a replica is measured while it is the bottleneck, and not while a limit or a service is", () => {
+  expect(measured(source(1_000))).toBe(100);
+  expect(measured(source(0))).toBeUndefined();
+  // 150 messages for two replicas are less than each reads in a second.
+  expect(measured(source(150))).toBeUndefined();
+  expect(measured(source(1_000, "fleet-share"))).toBeUndefined();
+  expect(measured(source(1_000), "peer-busy")).toBeUndefined();
+  expect(
+    measured({ ...source(1_000, undefined, 500), fleet: { usage: 1 } as never }),
+  ).toBeUndefined();
 });

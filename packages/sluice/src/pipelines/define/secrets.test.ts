@@ -35,7 +35,13 @@ test("the limits of a vertex are answered without the address of their store", (
     tell,
   });
   pipelines.start(loadFlow(FLOW, "flow.yaml").pipelines);
-  const world = { timer, wallClock: timer, placeOf: () => undefined, onChange: () => {} };
+  const world = {
+    timer,
+    wallClock: timer,
+    placeOf: () => undefined,
+    capacityOf: () => undefined,
+    onChange: () => {},
+  };
   const answer = JSON.stringify(pipelineAddition(pipelines, world).limits());
   expect(answer).toContain('"max":10');
   expect(answer).not.toContain("s3cret");

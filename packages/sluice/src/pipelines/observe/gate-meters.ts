@@ -1,24 +1,14 @@
 import type { Reason } from "@sluice/core";
 import type { PartEvent } from "@sluice/gateway";
-import { labelText } from "@sluice/gateway/admin";
-import type { PrometheusText } from "@sluice/gateway/admin";
+import type { MetricsWriter } from "@sluice/gateway/admin";
 import { durationText, perSecondText } from "@sluice/gateway/internal";
-import type { HttpSinkOptions } from "@sluice/pipeline";
+import { GateCounts } from "./gate-counts.ts";
+import type { GateEvent, GateObserver } from "./gate-event.ts";
+import { addGateMetrics } from "./gate-metrics.ts";
 
-/** What a gate tells, as the sink passes it on. */
-type GateObserver = Extract<NonNullable<HttpSinkOptions["observers"]>, (event: never) => void>;
-type GateEvent = Parameters<GateObserver>[0];
-
-/** Counts since the start, and the latest figures. */
-interface GateCounts {
-  /** Requests that had to wait, by reason: the RFC's counter of limited requests. */
-  readonly limited: Map<Reason, number>;
-  readonly outcomes: Map<string, number>;
-  cuts: number;
-  inFlight: number;
-  limit: number | undefined;
-  rttCount: number;
-  rttSumMs: number;
+/** The meter of one gate. */
+interface Meter {
+  readonly counts: GateCounts;
   /** Since when requests wait for one reason; undefined while none does. */
   waiting: { readonly reason: Reason; readonly sinceMs: number } | undefined;
   /** When a warning was told last, and the requests that were limited since. */
@@ -31,7 +21,7 @@ const WARNING_MS = 5_000;
 
 /** Meters of the gates of all HTTP sinks, by `pipeline/vertex`. They outlive a restart of the pipeline. */
 export class GateMeters {
-  readonly #counts = new Map<string, GateCounts>();
+  readonly #meters = new Map<string, Meter>();
   readonly #tell: (event: PartEvent) => void;
 
   constructor(tell: (event: PartEvent) => void) {
@@ -40,128 +30,45 @@ export class GateMeters {
 
   /** Observes the gate of a vertex; `peer` names its service in events. */
   observer(vertex: string, peer: string): GateObserver {
-    const counts = this.#counts.get(vertex) ?? newCounts();
-    this.#counts.set(vertex, counts);
+    const meter = this.#meters.get(vertex) ?? newMeter();
+    this.#meters.set(vertex, meter);
     return (event) => {
-      count(counts, event);
+      meter.counts.count(event);
+      watchWaits(meter, event);
       const told =
-        event.type === "held" ? warningOf(event, counts, vertex) : toldOf(event, vertex, peer);
+        event.type === "held" ? warningOf(event, meter, vertex) : toldOf(event, vertex, peer);
       if (told !== undefined) this.#tell(told);
     };
   }
 
   /** Since when requests of a vertex wait for this reason, on the clock of its gate. */
   waitingSinceMs(vertex: string, reason: Reason): number | undefined {
-    const waiting = this.#counts.get(vertex)?.waiting;
+    const waiting = this.#meters.get(vertex)?.waiting;
     return waiting?.reason === reason ? waiting.sinceMs : undefined;
   }
 
   state(vertex: string): object | undefined {
-    const counts = this.#counts.get(vertex);
-    if (counts === undefined) return undefined;
-    const { limited, outcomes, cuts, inFlight, limit, rttCount, rttSumMs } = counts;
-    return {
-      limit: limit ?? null,
-      inFlight,
-      meanRttMs: rttCount === 0 ? null : rttSumMs / rttCount,
-      limited: Object.fromEntries(limited),
-      outcomes: Object.fromEntries(outcomes),
-      cuts,
-    };
+    return this.#meters.get(vertex)?.counts.state();
   }
 
-  /** Vector's names where it has one. */
-  addMetrics(text: PrometheusText): void {
-    const gates = [...this.#counts].map(([name, counts]) => {
+  addMetrics(to: MetricsWriter): void {
+    const gates = [...this.#meters].map(([name, { counts }]) => {
       const [pipeline = "", vertex = ""] = name.split("/");
-      return { of: { pipeline, vertex }, counts };
+      return { labels: { pipeline, vertex }, counts };
     });
-    const gauge = (
-      name: string,
-      help: string,
-      valueOf: (counts: GateCounts) => number | undefined,
-    ): void =>
-      text.add(
-        { name, help, type: /_(?:total|sum|count)$/.test(name) ? "counter" : "gauge" },
-        gates.flatMap(({ of, counts }) => {
-          const value = valueOf(counts);
-          return value === undefined ? [] : [[labelText(of), value] as const];
-        }),
-      );
-    gauge("adaptive_concurrency_limit", "Requests that may be in flight.", ({ limit }) => limit);
-    gauge("adaptive_concurrency_in_flight", "Requests in flight.", ({ inFlight }) => inFlight);
-    gauge(
-      "adaptive_concurrency_observed_rtt_seconds_sum",
-      "Time of all answered requests.",
-      ({ rttSumMs }) => rttSumMs / 1000,
-    );
-    gauge(
-      "adaptive_concurrency_observed_rtt_seconds_count",
-      "Answered requests.",
-      ({ rttCount }) => rttCount,
-    );
-    gauge("sluice_gate_cuts_total", "Cuts of the rate after busy answers.", ({ cuts }) => cuts);
-    text.add(
-      {
-        name: "sluice_gate_limited_total",
-        help: "Requests that had to wait, by reason.",
-        type: "counter",
-      },
-      gates.flatMap(({ of, counts }) =>
-        [...counts.limited].map(
-          ([reason, value]) => [labelText({ ...of, reason }), value] as const,
-        ),
-      ),
-    );
-    text.add(
-      { name: "sluice_gate_requests_total", help: "Requests by their outcome.", type: "counter" },
-      gates.flatMap(({ of, counts }) =>
-        [...counts.outcomes].map(
-          ([outcome, value]) => [labelText({ ...of, outcome }), value] as const,
-        ),
-      ),
-    );
+    addGateMetrics(to, gates);
   }
 }
 
-function newCounts(): GateCounts {
-  return {
-    limited: new Map(),
-    outcomes: new Map(),
-    cuts: 0,
-    inFlight: 0,
-    limit: undefined,
-    rttCount: 0,
-    rttSumMs: 0,
-    waiting: undefined,
-    warnedAtMs: -Infinity,
-    unwarned: 0,
-  };
+function newMeter(): Meter {
+  return { counts: new GateCounts(), waiting: undefined, warnedAtMs: -Infinity, unwarned: 0 };
 }
 
-function count(counts: GateCounts, event: GateEvent): void {
-  if (event.type === "admitted" || event.type === "ended" || event.type === "returned")
-    counts.inFlight = event.inFlight;
-  if (event.type === "admitted") {
-    counts.limit = event.limit;
-    // A request that did not wait found no queue.
-    if (event.waitedMs === 0) counts.waiting = undefined;
-  }
-  if (event.type === "ended") {
-    add(counts.outcomes, event.outcome);
-    counts.rttCount++;
-    counts.rttSumMs += event.rttMs;
-  }
-  if (event.type === "held") {
-    add(counts.limited, event.reason);
-    if (counts.waiting?.reason !== event.reason)
-      counts.waiting = { reason: event.reason, sinceMs: event.atMs };
-  }
-  if (event.type === "cut") counts.cuts++;
-}
-
-function add<K>(counts: Map<K, number>, key: K): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+function watchWaits(meter: Meter, event: GateEvent): void {
+  // A request that did not wait found no queue.
+  if (event.type === "admitted" && event.waitedMs === 0) meter.waiting = undefined;
+  if (event.type === "held" && meter.waiting?.reason !== event.reason)
+    meter.waiting = { reason: event.reason, sinceMs: event.atMs };
 }
 
 /** A line of the log; the log itself bounds how often one is written. */
@@ -182,14 +89,14 @@ function toldOf(event: GateEvent, vertex: string, peer: string): PartEvent | und
 /** At most one in 5 s, with the number of those that were left out. */
 function warningOf(
   { reason, waiting, atMs }: Extract<GateEvent, { type: "held" }>,
-  counts: GateCounts,
+  meter: Meter,
   vertex: string,
 ): PartEvent | undefined {
-  counts.unwarned++;
-  if (atMs - counts.warnedAtMs < WARNING_MS) return undefined;
-  const limited = counts.unwarned;
-  counts.warnedAtMs = atMs;
-  counts.unwarned = 0;
+  meter.unwarned++;
+  if (atMs - meter.warnedAtMs < WARNING_MS) return undefined;
+  const limited = meter.unwarned;
+  meter.warnedAtMs = atMs;
+  meter.unwarned = 0;
   const others = limited === 1 ? "" : `, ${limited - 1} more since the last warning`;
   return {
     kind: "vertex-request-limited",

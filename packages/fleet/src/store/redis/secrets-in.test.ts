@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PIECE_LENGTH, Redaction, secretsIn } from "./redaction.ts";
+import { PIECE_LENGTH, Redaction } from "@sluice/core/internal";
+import { secretsIn } from "./secrets-in.ts";
 
 /** Secrets of 1 to 1,000 characters: random, of few letters, and with everything that is escaped. */
 const secret = fc.oneof(
