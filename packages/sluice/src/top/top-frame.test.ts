@@ -109,6 +109,7 @@ const SNAPSHOT: TopSnapshot = {
           behind: ["enrich"],
         },
       ],
+      working: [],
       failed: [],
     },
   },

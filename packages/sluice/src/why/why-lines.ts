@@ -7,7 +7,13 @@ import {
   perSecondText,
   shortTopic,
 } from "@sluice/gateway/internal";
-import type { PipelinesWhy, WhyFailed, WhyVertex } from "../pipelines/admin/vertex-why.ts";
+import type {
+  PipelinesWhy,
+  WhyFailed,
+  WhyVertex,
+  WhyWorking,
+} from "../pipelines/admin/vertex-why.ts";
+import { adviceLines, enoughOf, headlineOf } from "./advice.ts";
 import { pausedSentence, sentenceOf, untilOf } from "./sentences.ts";
 import {
   failedSentence,
@@ -15,6 +21,8 @@ import {
   vertexSetting,
   vertexTry,
   vertexUntil,
+  workingSentence,
+  workingUntil,
 } from "./vertex-sentences.ts";
 import { wrapped } from "./wrapped.ts";
 
@@ -31,30 +39,62 @@ export interface WholeWhy extends WhyAnswer {
 
 /** The answer of `/api/why` for people; `name` is what was asked for. */
 export function* whyLines(answer: WholeWhy, name: string | undefined): Generator<string> {
-  const { waiting, paused, pipelines = { vertices: [], failed: [] } } = answer;
-  const { vertices, failed } = pipelines;
+  const { waiting, paused, pipelines } = answer;
+  const { vertices = [], working = [], failed = [] } = pipelines ?? {};
   const ofGateway = waiting.length + paused.length;
-  const ofPipelines = vertices.length + failed.length;
+  const ofPipelines = vertices.length + working.length + failed.length;
   if (ofGateway === 0 && ofPipelines === 0) {
     yield name === undefined ? "Nothing waits." : `Nothing waits at ${name}.`;
     return;
   }
   if (name !== undefined && waiting.length === 0 && ofPipelines === 0)
     yield `No producer of ${name} waits for a limit.`;
+  const headline = name === undefined ? undefined : headlineOf(answer, name);
+  if (headline !== undefined) {
+    yield headline;
+    yield "";
+  }
   yield* parted([
     ...failed.map((one) => () => failedLines(one)),
     ...waiting.map((one) => () => reasonLines(one)),
     ...pausedRows(paused).map((connections) => () => pausedLines(connections)),
   ]);
-  if (vertices.length === 0) return;
-  if (ofGateway + failed.length > 0) yield "";
-  if (ofGateway > 0) {
-    yield name === undefined
-      ? "Further along, pipelines wait:"
-      : `Further along, what comes from ${name} also waits here:`;
-    yield "";
+  if (vertices.length + working.length > 0) {
+    if (ofGateway + failed.length > 0) yield "";
+    if (ofGateway > 0) {
+      yield name === undefined
+        ? "Further along, pipelines wait:"
+        : `Further along, what comes from ${name} also waits here:`;
+      yield "";
+    }
+    const isQualified = new Set([...vertices, ...working].map(({ pipeline }) => pipeline)).size > 1;
+    yield* parted([
+      ...working.map((one) => () => workingLines(one, isQualified)),
+      ...vertices.map((one) => () => vertexLines(one, isQualified)),
+    ]);
   }
-  yield* parted(vertices.map((one) => () => vertexLines(one)));
+  yield "";
+  yield* adviceLines(answer, name, WIDTH);
+}
+
+/** The name with that of its pipeline where several pipelines are shown. */
+function named<W extends WhyVertex | WhyWorking>(why: W, isQualified: boolean): W {
+  return isQualified ? { ...why, vertex: `${why.pipeline}/${why.vertex}` } : why;
+}
+
+function* workingLines(why: WhyWorking, isQualified: boolean): Generator<string> {
+  const { failure, since, setting } = why;
+  yield* leadLines(
+    failure === undefined ? "working" : "failing",
+    workingSentence(named(why, isQualified)),
+  );
+  yield* factLines("since", [clockTime(since)]);
+  yield* factLines("until", [workingUntil(why)]);
+  if (setting === undefined || failure !== undefined) return;
+  const { path, value, place } = setting;
+  yield* factLines("setting", [
+    `${path} = ${String(value)}${place === undefined ? "" : `   ${place}`}`,
+  ]);
 }
 
 /** Blocks of lines with an empty one between them. */
@@ -65,8 +105,8 @@ function* parted(blocks: readonly (() => Generator<string>)[]): Generator<string
   }
 }
 
-function* vertexLines(why: WhyVertex): Generator<string> {
-  yield* leadLines(why.reason, vertexSentence(why));
+function* vertexLines(why: WhyVertex, isQualified: boolean): Generator<string> {
+  yield* leadLines(why.reason, vertexSentence(named(why, isQualified)));
   yield* factLines("since", [`${clockTime(why.since)}, for ${durationText(why.forMs)}`]);
   yield* factLines("until", [vertexUntil(why)]);
   yield* factLines("setting", [vertexSetting(why)]);
@@ -161,14 +201,13 @@ function placeText({ source, place, setAt }: WhySetting): string {
   return `   set by REST or pulsar-admin${setAt === undefined ? "" : ` at ${setAt}`}`;
 }
 
-/** What is asked, rounded up to two digits. */
-function tryText({ setting, asked, limit }: Why): string | undefined {
-  if (asked === undefined || limit.messages === undefined || asked <= limit.messages)
-    return undefined;
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(asked)) - 1);
-  const { target } = setting;
+function tryText(why: Why): string | undefined {
+  const enough = enoughOf(why);
+  if (enough === undefined) return undefined;
+  const { target } = why.setting;
   const whose = "name" in target ? `${target.level} ${shortTopic(target.name)}` : target.level;
-  return `sluice limits set ${whose} messages=${Math.ceil(asked / step) * step}/s`;
+  const then = why.others === 0 ? "   # then none of them waits" : "";
+  return `sluice limits set ${whose} messages=${enough}/s${then}`;
 }
 
 /** Local time. */

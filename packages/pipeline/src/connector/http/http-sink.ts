@@ -1,4 +1,4 @@
-import { addAbortListener, Ewma, removeAbortListener } from "@sluice/core/internal";
+import { addAbortListener, durationText, removeAbortListener } from "@sluice/core/internal";
 import { createGate, ThrottledError } from "@sluice/egress";
 import type { CallOptions, Gate, Settled, Verdict, WhyWaiting } from "@sluice/egress";
 import type { Message } from "../../message.ts";
@@ -13,6 +13,7 @@ import { HttpTimeoutError } from "./http-timeout-error.ts";
 import { batchedBodies, bytesOf, halves, singleBody } from "./request-body.ts";
 import type { RequestBody } from "./request-body.ts";
 import { RequestFields } from "./request-fields.ts";
+import { ServiceTime } from "./service-time.ts";
 import { readHttpSinkOptions } from "./sink-options.ts";
 import type { HttpSinkOptions, HttpSinkSettings } from "./sink-options.ts";
 
@@ -33,9 +34,6 @@ export function httpSink(options: HttpSinkOptions): SinkConnector {
 
 /** Calls in the gate's queue: as many as the pipeline has messages, which it bounds itself. */
 const WAITING_MAX = 10_000_000;
-
-/** Weight of the newest request in the mean time that requests take. */
-const SERVICE_ALPHA = 0.1;
 
 /** Statuses that may be about one message of several: malformed, too large, not to be processed. */
 const OF_ONE_MESSAGE: ReadonlySet<number> = new Set([400, 413, 422]);
@@ -85,13 +83,14 @@ class HttpSink implements Sink {
   readonly #gate: Gate;
   readonly #fields: RequestFields;
   readonly #path: string;
-  readonly #serviceMs = new Ewma(SERVICE_ALPHA);
+  readonly #service: ServiceTime;
 
   constructor(settings: HttpSinkSettings, context: OpenContext) {
     const { url, tls, request, observers = [], headers, carry, idempotencyHeader } = settings;
     const { timer, random, name } = context;
     this.#settings = settings;
     this.#context = context;
+    this.#service = new ServiceTime(timer);
     this.#path = `${url.pathname}${url.search}`;
     this.#connections = new HttpConnections(url.origin, {
       connect: { ...certificatesOf(tls), timeout: request.timeoutMs },
@@ -134,7 +133,8 @@ class HttpSink implements Sink {
   why(): SinkWaiting | undefined {
     const why = this.#gate.why();
     if (why === undefined) return undefined;
-    const { reason, leftMs } = why;
+    const { reason } = why;
+    const leftMs = why.leftMs ?? this.#nextAnswerMs();
     const untilMs = leftMs === undefined ? undefined : this.#context.timer.now() + leftMs;
     return { reason, detail: this.#detailOf(why), untilMs };
   }
@@ -206,7 +206,7 @@ class HttpSink implements Sink {
     const exchange = new HttpExchange((ended) => {
       exchanges.delete(ended);
       this.#connections.giveBack(client);
-      this.#serviceMs.update(timer.now() - startedMs);
+      this.#service.record(timer.now() - startedMs);
     });
     exchanges.add(exchange);
     client.dispatch(
@@ -242,14 +242,21 @@ class HttpSink implements Sink {
     return pausedForMs > 0 ? { retryAfterMs: pausedForMs } : {};
   }
 
+  /** `mean ÷ inFlight`: answers are spread over the time that one request takes. */
+  #nextAnswerMs(): number | undefined {
+    const { meanMs } = this.#service;
+    return meanMs === undefined
+      ? undefined
+      : Math.max(1, meanMs / Math.max(1, this.#gate.inFlight));
+  }
+
   #detailOf({ reason, leftMs, rate }: WhyWaiting): string {
     const { inFlight, limit = Infinity } = this.#gate;
     const { host } = this.#settings.url;
-    const left = leftMs === undefined ? "" : `, ${Math.ceil(leftMs)} ms left`;
-    const meanMs = this.#serviceMs.mean;
+    const left = leftMs === undefined ? "" : `, ${durationText(leftMs)} left`;
     if (reason === "concurrency") {
-      const each = meanMs === undefined ? "" : `, each takes ${Math.round(meanMs)} ms`;
-      return `${inFlight} of ${limit} requests to ${host} in flight${each}`;
+      const each = this.#service.describe();
+      return `${inFlight} of ${limit} requests to ${host} are in flight${each === "" ? "" : ` and each takes ${each}`}`;
     }
     if (reason === "retry-after") return `${host} asked for a pause${left}`;
     if (reason === "peer-busy") return `${host} answers that it is busy${left}`;

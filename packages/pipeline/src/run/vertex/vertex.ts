@@ -3,7 +3,7 @@ import type { VertexLimits } from "../../definition/pipeline-definition.ts";
 import { settingsOf } from "../../definition/vertex-settings.ts";
 import type { VertexSettings } from "../../definition/vertex-settings.ts";
 import type { Batch } from "../../flow/batch.ts";
-import type { VertexState, VertexWaiting } from "../pipeline-state.ts";
+import type { VertexState, VertexWaiting, VertexWork } from "../pipeline-state.ts";
 import type { Pools } from "../limit/pools.ts";
 import type { ReadLimit } from "../limit/read-limit.ts";
 import type { VertexMeter } from "./vertex-meter.ts";
@@ -17,9 +17,11 @@ export interface VertexLoop {
   /** Resolves when no batch is read or processed. */
   idle(): Promise<void>;
   /** Batches that were read and are not done. */
-  readonly inFlight: ReadonlySet<Batch>;
+  readonly inFlight: Iterable<Batch>;
   /** Messages that wait to be read. */
   queue(): number | undefined;
+  /** The oldest batch that it works on. */
+  work(): VertexWork | undefined;
   /** Why it waits, if not for tokens. */
   why(): VertexWaiting | undefined;
 }
@@ -87,6 +89,7 @@ export class Vertex {
     const { name, kind, connector, meter, limit } = this.#parts;
     const fleet = limit.state();
     const waiting = limit.why() ?? this.loop.why();
+    const work = this.loop.work();
     return {
       name,
       kind,
@@ -95,6 +98,7 @@ export class Vertex {
       counts: { ...meter.counts },
       queue: this.loop.queue(),
       inFlight: meter.inFlight,
+      ...(work === undefined ? {} : { work }),
       ...(fleet === undefined ? {} : { fleet }),
       ...(waiting === undefined ? {} : { waiting }),
     };

@@ -88,7 +88,7 @@ function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: 
         observe({
           kind: "vertex-limits-set",
           subject,
-          text: `the limits of ${subject} were changed through REST: ${to}`,
+          text: `the limits of ${subject} were changed through REST; they are now ${to}`,
         }),
     }),
     // A gateway serves until a signal; pipelines alone may come to the end of their sources.

@@ -10,14 +10,14 @@ import { effectiveOf } from "../flow-pipelines.ts";
 import type { FlowPipelines, PipelineView } from "../flow-pipelines.ts";
 import { addPipelineMetrics } from "../observe/pipeline-metrics.ts";
 import { replicasFor } from "./scale.ts";
-import { isKnownName, pipelinesWhy } from "./vertex-why.ts";
+import { isKnownName, knownNames, pipelinesWhy } from "./vertex-why.ts";
 
 interface AdminWorld {
   readonly timer: Clock;
   readonly wallClock: Clock;
   readonly placeOf: (path: readonly (string | number)[]) => string | undefined;
-  /** A limit was changed: `text` says which and how. */
-  readonly onChange: (subject: string, text: string) => void;
+  /** A limit of a vertex was changed; `to` says how. */
+  readonly onChange: (subject: string, to: string) => void;
 }
 
 /** What pipelines add to the administration: state, waits, limits, metrics and the wanted number of replicas. */
@@ -27,6 +27,7 @@ export function pipelineAddition(pipelines: FlowPipelines, world: AdminWorld): A
   return {
     state: () => ({ pipelines: pipelines.views().map((view) => viewJson(view, pipelines, world)) }),
     knows: (name) => isKnownName(pipelines.views(), name),
+    names: () => knownNames(pipelines.views()),
     why: (name) => ({
       pipelines: pipelinesWhy({ ...timesOf(world), views: pipelines.views() }, name),
     }),
@@ -83,9 +84,17 @@ function viewJson(
   };
 }
 
-function vertexJson({ waiting, fleet, queue, ...vertex }: VertexState, nowMs: number): object {
+function vertexJson(state: VertexState, nowMs: number): object {
+  const { waiting, fleet, queue, work, ...vertex } = state;
   return {
     ...vertex,
+    ...(work !== undefined && {
+      work: {
+        messages: work.messages,
+        forMs: Math.max(0, Math.round(nowMs - work.sinceMs)),
+        ...(work.failure !== undefined && { failure: work.failure }),
+      },
+    }),
     queue: queue ?? null,
     ...(fleet !== undefined && {
       rateLimit: {
@@ -161,7 +170,8 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
     const from = limit();
     await pipelines.setLimits(pipeline, vertex, limits);
     const shown = limits && { ...limits, rateLimit: shownRateLimit(limits.rateLimit) };
-    world.onChange(`${pipeline}/${vertex}`, JSON.stringify(shown ?? "the flow file's"));
+    const to = shown === undefined ? "those of the flow file" : JSON.stringify(shown);
+    world.onChange(`${pipeline}/${vertex}`, to);
     return json({ level: "vertex", name: `${pipeline}/${vertex}`, from, to: limit() });
   };
   return [
