@@ -60,6 +60,7 @@ export type {
   VertexCounts,
   VertexState,
   VertexWaiting,
+  VertexWork,
 } from "./run/pipeline-state.ts";
 export type { PipelineFleet, PipelineRuntime, RunningPipeline } from "./run/running-pipeline.ts";
 

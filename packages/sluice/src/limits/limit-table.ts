@@ -81,7 +81,7 @@ function vertexRow(one: AnsweredVertexLimit): readonly string[] {
 }
 
 /** "200/s, from 10/s in 60s; 4 batches at once". */
-function vertexText({ rateLimit, concurrency, readBatchSize }: AnsweredVertexLimit): string {
+export function vertexText({ rateLimit, concurrency, readBatchSize }: AnsweredVertexLimit): string {
   const { max, min, rampUpDuration } = rateLimit ?? {};
   const from = min === undefined ? "" : `, from ${perSecondText(min)}`;
   const ramp = rampUpDuration === undefined ? "" : ` in ${rampUpDuration}`;

@@ -9,6 +9,8 @@ import type { FlowVertexLimits } from "../../flow/pipeline/flow-pipeline.ts";
 import { effectiveOf } from "../flow-pipelines.ts";
 import type { FlowPipelines, PipelineView } from "../flow-pipelines.ts";
 import { addPipelineMetrics } from "../observe/pipeline-metrics.ts";
+import { vertexText } from "../../limits/limit-table.ts";
+import type { AnsweredVertexLimit } from "../../limits/limit-table.ts";
 import { replicasFor } from "./scale.ts";
 import { isKnownName, knownNames, pipelinesWhy } from "./vertex-why.ts";
 
@@ -169,9 +171,9 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
     const [pipeline, vertex, limit] = found(request);
     const from = limit();
     await pipelines.setLimits(pipeline, vertex, limits);
-    const shown = limits && { ...limits, rateLimit: shownRateLimit(limits.rateLimit) };
-    const to = shown === undefined ? "those of the flow file" : JSON.stringify(shown);
-    world.onChange(`${pipeline}/${vertex}`, to);
+    const now = vertexText(limit() as AnsweredVertexLimit);
+    const whose = limits === undefined ? "those of the flow file: " : "";
+    world.onChange(`${pipeline}/${vertex}`, whose + now);
     return json({ level: "vertex", name: `${pipeline}/${vertex}`, from, to: limit() });
   };
   return [
