@@ -489,7 +489,13 @@ test("a stop drains what was read, gives the rest back at the deadline and close
   expect(source.acknowledged).toHaveLength(40);
   expect(source.isOpen || sink.isOpen).toBe(false);
   expect(world.timer.sleeping).toBe(0);
-  expect(world.events.map(({ kind }) => kind)).toEqual(["started", "draining", "stopped"]);
+  expect(world.events.map(({ kind }) => kind)).toEqual([
+    "opening",
+    "opening",
+    "started",
+    "draining",
+    "stopped",
+  ]);
 });
 
 test("a sink that hangs does not hold up a stop longer than the deadline and its grace", async () => {

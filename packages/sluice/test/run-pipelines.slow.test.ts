@@ -3,6 +3,8 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -168,6 +170,30 @@ test("a pipeline that cannot start leaves the gateway running, and /readyz says 
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
 });
+
+test("a connector that still connects is named, keeps /readyz from being ready, and does not hold up Ctrl-C", async () => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  // The client library of NATS would wait for 20 s.
+  const { child, ready } = await run(`admin: { listen: 127.0.0.1:0 }
+pipelines:
+  orders:
+    vertices:
+      - { name: in, source: { nats: { servers: "127.0.0.1:${port}", stream: s, consumer: c } } }
+      - { name: out, sink: { blackhole: {} } }
+`);
+  const notReady = "pipeline orders starts: in connects (nats)";
+  expect(ready).toMatchObject({ event: "starting", notReady, pipelines: ["orders"] });
+  const answer = await fetch(`${ready.admin}/readyz`);
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    { status: "not ready", reason: notReady },
+  ]);
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([0, null]);
+}, 15_000);
 
 test("a second signal ends a drain at once", async () => {
   const { child, log } = await run(

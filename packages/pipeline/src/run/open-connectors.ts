@@ -33,7 +33,9 @@ export async function openConnectors(
     vertex: string,
     connector: { open(openContext: OpenContext): Promise<T> },
   ): Promise<T> => {
-    const opened = await connector.open(openContextOf(context, vertex));
+    const { pipeline, tell, stopped } = context;
+    tell({ kind: "opening", pipeline, vertex, what: "connector" });
+    const opened = await unlessAborted(connector.open(openContextOf(context, vertex)), stopped);
     closings.unshift({ vertex, end: () => opened.close() });
     return opened;
   };
@@ -47,6 +49,27 @@ export async function openConnectors(
   } catch (error) {
     await Promise.allSettled(closings.map(({ end }) => end()));
     throw error;
+  }
+}
+
+/** Client libraries may take long to give up. What is opened after the signal is closed at once. */
+async function unlessAborted<T extends { close(): Promise<void> }>(
+  opening: Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  signal.throwIfAborted();
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true, signal: settled.signal });
+  });
+  try {
+    return await Promise.race([opening, aborted]);
+  } catch (error) {
+    void opening.then((opened) => opened.close()).catch(() => undefined);
+    throw error;
+  } finally {
+    settled.abort();
   }
 }
 

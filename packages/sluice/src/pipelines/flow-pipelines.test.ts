@@ -1,8 +1,8 @@
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import type { PartEvent } from "@sluice/gateway";
-import { startPipeline } from "@sluice/pipeline";
-import type { SourceConnector } from "@sluice/pipeline";
+import { generator, startPipeline } from "@sluice/pipeline";
+import type { Source, SourceConnector } from "@sluice/pipeline";
 import { expect, onTestFinished, test } from "vitest";
 import { loadFlow } from "../flow/flow-file.ts";
 import type { Flow } from "../flow/flow.ts";
@@ -195,6 +195,47 @@ test("a stop gives up a start that is under way", async () => {
   expect(isStopped).toBe(true);
   await stopped;
   expect(statuses(pipelines)).toEqual(["a stopped", "b stopped"]);
+});
+
+test("a stop does not wait for a client library that goes on connecting, and what it opens late is closed", async () => {
+  let open: (source: Source) => void = () => {};
+  const late = new Promise<Source>((resolve) => (open = resolve));
+  let isClosed = false;
+  const source: SourceConnector = { kind: "deaf", open: () => late };
+  const { pipelines, timer } = run(TWO, new Set(), { source: () => Promise.resolve(source) });
+  await timer.advance(1_000);
+  expect(pipelines.notReady()).toBe("pipeline a starts: in connects (generator)");
+  const stopped = pipelines.stop();
+  await timer.advance(1);
+  await stopped;
+  open({
+    read: () => Promise.resolve([]),
+    ack: () => Promise.resolve(),
+    close: async () => void (isClosed = true),
+  });
+  await timer.advance(1);
+  expect(isClosed).toBe(true);
+});
+
+test("all pipelines have begun when the last one has connected", async () => {
+  let open: () => void = () => {};
+  const connected = new Promise<void>((resolve) => (open = resolve));
+  const { pipelines, timer } = run(TWO, new Set(), {
+    source: async () => {
+      await connected;
+      return generator({ values: [1], count: 9e9, ratePerSecond: 1 });
+    },
+  });
+  let isReady = false;
+  void pipelines.begun().then(() => (isReady = true));
+  await timer.advance(5_000);
+  expect([isReady, pipelines.notReady()]).toEqual([
+    false,
+    "pipeline a starts: its connectors are made",
+  ]);
+  open();
+  await timer.advance(100);
+  expect([isReady, pipelines.notReady()]).toEqual([true, undefined]);
 });
 
 test("a pipeline that fails while it drains does not keep the others from their drain", async () => {

@@ -57,6 +57,13 @@ interface Entry {
   /** Limits that were set while it ran. */
   readonly live: Map<string, VertexLimitSource>;
   readonly throttled: Map<string, Throttled>;
+  /** What the start has come to; undefined once it reads. */
+  opening: Opening | undefined;
+}
+
+interface Opening {
+  readonly vertex: string;
+  readonly what: "pool" | "connector";
 }
 
 /** What a new file changed. */
@@ -128,12 +135,19 @@ export class FlowPipelines {
     }));
   }
 
+  /** Resolves once every pipeline of the file has read for the first time, or has ended. */
+  async begun(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map(({ pipeline }) => pipeline.begun));
+  }
+
   /** Undefined while all pipelines run. */
   notReady(): string | undefined {
     if (this.#isStopping) return "the pipelines are draining";
     const { timer } = this.#world;
-    for (const [name, { pipeline }] of this.#entries) {
-      const { failure } = pipeline;
+    for (const [name, { pipeline, opening, flow }] of this.#entries) {
+      const { failure, status } = pipeline;
+      if (failure === undefined && status === "starting")
+        return `pipeline ${name} starts: ${openingText(opening, flow)}`;
       if (failure === undefined) continue;
       const nextInMs = Math.max(1, failure.nextAtMs - timer.now());
       return `pipeline ${name} failed: ${failure.error.message}; next start in ${durationText(nextInMs)}`;
@@ -212,11 +226,14 @@ export class FlowPipelines {
     return changed;
   }
 
-  #track({ throttled }: Entry, event: PipelineEvent): void {
+  #track(entry: Entry, event: PipelineEvent): void {
+    const { throttled } = entry;
     if (event.kind === "throttled") {
       const { vertex, reason, detail } = event;
       throttled.set(vertex, { reason, detail, sinceMs: this.#world.timer.now() });
     } else if (event.kind === "flowing") throttled.delete(event.vertex);
+    else if (event.kind === "opening") entry.opening = { vertex: event.vertex, what: event.what };
+    else if (event.kind === "started") entry.opening = undefined;
     else if (event.kind === "stopped" || event.kind === "failed") throttled.clear();
   }
 
@@ -256,6 +273,16 @@ export class FlowPipelines {
         }),
     });
   }
+}
+
+/** "in connects (pulsar)". */
+function openingText(opening: Opening | undefined, { vertices, deadLetter }: FlowPipeline): string {
+  if (opening === undefined) return "its connectors are made";
+  const { vertex, what } = opening;
+  if (what === "pool") return `${vertex} joins the pool of its limit in the store`;
+  const { source, map, sink = deadLetter } = vertices.find(({ name }) => name === vertex) ?? {};
+  const { kind } = source ?? map ?? sink ?? {};
+  return `${vertex} connects${kind === undefined ? "" : ` (${kind})`}`;
 }
 
 function fleetOf(

@@ -10,8 +10,8 @@ type TopMode =
   | { readonly name: "limit"; readonly text: string }
   | { readonly name: "keys" };
 
-export const SORTS = ["path", "heaviest", "longest wait"] as const;
-export type TopSort = (typeof SORTS)[number];
+const SORTS = ["path", "heaviest", "longest wait"] as const;
+type TopSort = (typeof SORTS)[number];
 
 /** All that a user of the view has chosen, in one value. */
 export interface TopState {

@@ -113,7 +113,7 @@ export function rounded(value: number): number {
 }
 
 /** "1m 12s", "38s", "6.0s", "45ms". */
-export function shortDuration(ms: number): string {
+function shortDuration(ms: number): string {
   return durationText(ms)
     .replace(" min", "m")
     .replace(" ms", "ms")

@@ -34,6 +34,7 @@ export class Pools {
     if (rateLimit === undefined) return undefined;
     const { timer, random, tell, pipeline } = this.#context;
     const of = { pipeline, vertex };
+    tell({ ...of, kind: "opening", what: "pool" });
     return joinFleet({
       pool: this.#poolOf(vertex),
       rateLimit,

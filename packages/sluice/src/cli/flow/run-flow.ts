@@ -80,6 +80,7 @@ function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: 
   return {
     gateway,
     pipelines: () => pipelines.names,
+    ready: pipelines.begun(),
     addition: pipelineAddition(pipelines, {
       timer: systemTimer,
       wallClock: systemWallClock,
