@@ -138,6 +138,21 @@ test("limits that are set while a pipeline runs hold until they are unset", asyn
   expect(rateOf(pipelines, "a")).toBeCloseTo(10, -0.5);
 });
 
+test("a reload that fails leaves every pipeline as it was", async () => {
+  const broken = new Set<string>();
+  const { pipelines, timer, kinds } = run(TWO, broken);
+  await timer.advance(1_000);
+  broken.add("b/out");
+  const changed = TWO.replace("max: 10", "max: 50").replace("rate: 5/s", "rate: 6/s");
+  const reloaded = pipelines.reload(flow(changed).pipelines);
+  await expect(reloaded).rejects.toThrow("the disk is full");
+  await timer.advance(5_000);
+  expect(statuses(pipelines)).toEqual(["a running", "b running"]);
+  expect(pipelines.views()[0]?.flow.limits?.rateLimit?.max).toBe(10);
+  expect(rateOf(pipelines, "a")).toBeCloseTo(10, -0.5);
+  expect(kinds().filter((kind) => kind === "pipeline-draining")).toEqual([]);
+});
+
 test("a pipeline at the end of its source has stopped, and is no failure", async () => {
   const { pipelines, timer } = run(TWO.replace("rate: 5/s", "count: 7"));
   await timer.advance(2_000);

@@ -184,46 +184,74 @@ export class FlowPipelines {
   }
 
   async #reload(pipelines: Readonly<Record<string, FlowPipeline>>): Promise<Reloaded> {
-    const changes = { limits: [], restarted: [], started: [], stopped: [] } as {
-      [Kind in keyof Reloaded]: string[];
-    };
-    for (const [name, entry] of this.#entries)
-      if (!Object.hasOwn(pipelines, name)) {
-        changes.stopped.push(name);
-        await entry.pipeline.stop();
-        this.#entries.delete(name);
-      }
-    for (const [name, flow] of Object.entries(pipelines)) {
-      const entry = this.#entries.get(name);
-      if (entry === undefined) {
-        changes.started.push(name);
-        this.#add(name, flow);
-      } else if (needsRestart(entry.flow, flow)) {
-        changes.restarted.push(name);
-        await entry.pipeline.stop();
-        entry.flow = flow;
-        entry.pipeline = this.#supervise(name, entry);
-        for (const [vertex, { limits }] of entry.live)
-          if (this.has(name, vertex))
-            await entry.pipeline.setLimits(vertex, effectiveOf(flow, limits));
-          else entry.live.delete(vertex);
-      } else changes.limits.push(...(await this.#reloadLimits(name, entry, flow)));
+    const entries = [...this.#entries];
+    const gone = entries.filter(([name]) => !Object.hasOwn(pipelines, name));
+    const restarted = entries.filter(([name, { flow }]) => {
+      const next = pipelines[name];
+      return next !== undefined && needsRestart(flow, next);
+    });
+    const kept = entries.filter((entry) => !gone.includes(entry) && !restarted.includes(entry));
+    const added = Object.keys(pipelines).filter((name) => !this.#entries.has(name));
+    // What may fail comes first, and is undone: after that a pipeline that cannot start is a failed one.
+    const { connectors } = this.#world;
+    for (const name of [...restarted.map(([one]) => one), ...added])
+      await definePipeline(name, pipelines[name] as FlowPipeline, connectors);
+    const limits = await this.#reloadLimits(kept, pipelines);
+    for (const [name, { pipeline }] of gone) {
+      await pipeline.stop();
+      this.#entries.delete(name);
     }
-    return changes;
+    for (const [name, entry] of restarted) {
+      await entry.pipeline.stop();
+      entry.flow = pipelines[name] as FlowPipeline;
+      await this.#restart(name, entry);
+    }
+    for (const name of added) this.#add(name, pipelines[name] as FlowPipeline);
+    return {
+      limits,
+      restarted: restarted.map(([name]) => name),
+      started: added,
+      stopped: gone.map(([name]) => name),
+    };
   }
 
-  async #reloadLimits(name: string, entry: Entry, flow: FlowPipeline): Promise<readonly string[]> {
-    const before = entry.flow;
-    entry.flow = flow;
-    const changed: string[] = [];
-    for (const { name: vertex } of flow.vertices) {
-      const wanted = effectiveOf(flow, ownLimitsOf(flow, vertex));
-      if (isDeepStrictEqual(effectiveOf(before, ownLimitsOf(before, vertex)), wanted)) continue;
-      await entry.pipeline.setLimits(vertex, wanted);
-      entry.live.delete(vertex);
-      changed.push(`${name}/${vertex}`);
+  /** Starts a pipeline with its new settings; limits that were set while it ran stay. */
+  async #restart(name: string, entry: Entry): Promise<void> {
+    entry.pipeline = this.#supervise(name, entry);
+    for (const [vertex, { limits }] of entry.live)
+      if (this.has(name, vertex))
+        await entry.pipeline.setLimits(vertex, effectiveOf(entry.flow, limits));
+      else entry.live.delete(vertex);
+  }
+
+  /** New limits of the pipelines that go on; all of them, or none if one is refused. */
+  async #reloadLimits(
+    entries: readonly (readonly [string, Entry])[],
+    pipelines: Readonly<Record<string, FlowPipeline>>,
+  ): Promise<readonly string[]> {
+    const changed = entries.flatMap(([name, entry]) => {
+      const flow = pipelines[name] as FlowPipeline;
+      return flow.vertices.flatMap(({ name: vertex }) => {
+        const [from, to] = [entry.flow, flow].map((one) =>
+          effectiveOf(one, ownLimitsOf(one, vertex)),
+        ) as [VertexLimits, VertexLimits];
+        return isDeepStrictEqual(from, to) ? [] : [{ name, entry, vertex, to }];
+      });
+    });
+    const undo: (() => Promise<void>)[] = [];
+    try {
+      for (const { entry, vertex, to } of changed) {
+        const former = effectiveOf(entry.flow, limitSourceOf(entry, vertex).limits);
+        await entry.pipeline.setLimits(vertex, to);
+        undo.unshift(() => entry.pipeline.setLimits(vertex, former));
+      }
+    } catch (error) {
+      for (const back of undo) await back().catch(() => undefined);
+      throw error;
     }
-    return changed;
+    for (const [name, entry] of entries) entry.flow = pipelines[name] as FlowPipeline;
+    for (const { entry, vertex } of changed) entry.live.delete(vertex);
+    return changed.map(({ name, vertex }) => `${name}/${vertex}`);
   }
 
   #track(entry: Entry, event: PipelineEvent): void {
