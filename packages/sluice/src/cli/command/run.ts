@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { loadFlow } from "../../flow/flow-file.ts";
 import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
+import { isFile } from "../../file/is-file.ts";
 import { contentOf } from "../../file/content.ts";
 import { serve } from "./serve.ts";
 import type { Running } from "./serve.ts";
@@ -27,8 +28,8 @@ const CHECK_EXAMPLES = `
 Examples:
   sluice check flow.yaml
 
-Exits with 0, with 2 if the file is wrong. Keys, certificates and addresses that it names are not
-looked at: sluice run does.`;
+Exits with 0, with 2 if the file is wrong. Modules of maps must be there; keys, certificates and
+addresses that it names are not looked at: sluice run does.`;
 
 const FLOW_FILE = "sluice.yaml";
 
@@ -60,7 +61,7 @@ export function checkCommand(): Command {
     .option("--json", "print the result as one JSON object")
     .addHelpText("after", CHECK_EXAMPLES)
     .action(async (file: string, options: RunOptions) => {
-      const { name } = loadFlow(await contentOfFlow(file), file);
+      const { name } = loadFlow(await contentOfFlow(file), file, isFile);
       const line = options.json ? JSON.stringify({ file, name, ok: true }) : `${file} is right`;
       await writeLines(process.stdout, [line]);
     });

@@ -15,6 +15,7 @@ import { watchFile } from "../../pipelines/watch-file.ts";
 import { adminOptionsOf, gatewayStartOf } from "./flow-options.ts";
 import { reloadGateway, restartKeys } from "./reload-gateway.ts";
 import { openStore } from "./open-store.ts";
+import { isFile } from "../../file/is-file.ts";
 import { contentOf } from "../../file/content.ts";
 import type { Served, Started } from "../command/serve.ts";
 
@@ -27,7 +28,7 @@ export interface FlowText {
 
 /** What to run for a flow file: its gateway, then its pipelines. Changes of the file are taken over. */
 export async function servedFlow(text: FlowText, json: boolean): Promise<Served> {
-  let flow = loadFlow(text.content, text.file);
+  let flow = loadFlow(text.content, text.file, isFile);
   const startGateway = flow.gateway && (await gatewayStartOf(flow.name, flow.gateway));
   const admin = await adminOptionsOf(flow);
   const placeOf: Flow["placeOf"] = (path) => flow.placeOf(path);
@@ -178,7 +179,7 @@ async function tryNew(
   }: { readonly observe: BrokerObserver; readonly apply: (flow: Flow) => Promise<string> },
 ): Promise<void> {
   try {
-    const what = await apply(loadFlow(text, file));
+    const what = await apply(loadFlow(text, file, isFile));
     observe({ kind: "flow-reloaded", subject: file, text: `${file} was read again: ${what}` });
   } catch (error) {
     if (!(error instanceof FlowFileError || error instanceof SluiceError)) {
