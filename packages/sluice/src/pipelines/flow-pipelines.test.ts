@@ -1,5 +1,6 @@
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
+import { MemoryStore } from "@sluice/fleet";
 import type { PartEvent } from "@sluice/gateway";
 import { generator, startPipeline } from "@sluice/pipeline";
 import type { Source, SourceConnector } from "@sluice/pipeline";
@@ -16,6 +17,7 @@ function run(
   text: string,
   broken: ReadonlySet<string> = new Set(),
   others: Partial<Connectors> = {},
+  storeOf: (timer: VirtualTimer) => MemoryStore | undefined = () => undefined,
 ) {
   const timer = new VirtualTimer();
   const told: PartEvent[] = [];
@@ -29,7 +31,7 @@ function run(
     },
     ...others,
   };
-  const pipelines = new FlowPipelines("shop", undefined, {
+  const pipelines = new FlowPipelines("shop", storeOf(timer), {
     start: startPipeline,
     connectors,
     gates,
@@ -151,6 +153,29 @@ test("a reload that fails leaves every pipeline as it was", async () => {
   expect(pipelines.views()[0]?.flow.limits?.rateLimit?.max).toBe(10);
   expect(rateOf(pipelines, "a")).toBeCloseTo(10, -0.5);
   expect(kinds().filter((kind) => kind === "pipeline-draining")).toEqual([]);
+});
+
+test("unset removes the limits of a vertex from the store; a limit of a vertex without one is local", async () => {
+  const stored: string[] = [];
+  const { pipelines, timer } = run(TWO, new Set(), {}, (clock) => {
+    const store = new MemoryStore(clock);
+    const setLimits = store.setLimits.bind(store);
+    store.setLimits = (pool, limits) => {
+      stored.push(limits);
+      return setLimits(pool, limits);
+    };
+    return store;
+  });
+  await timer.advance(2_000);
+  const change = async (limits: { readonly rateLimit: { readonly max: number } } | undefined) => {
+    const changed = pipelines.setLimits("a", "in", limits);
+    await timer.advance(1_000);
+    await changed;
+  };
+  await change({ rateLimit: { max: 30 } });
+  await change(undefined);
+  expect(stored).toEqual([JSON.stringify({ max: 30, min: 10 }), ""]);
+  expect([pipelines.isLocal("a", "in"), pipelines.isLocal("b", "in")]).toEqual([false, true]);
 });
 
 test("a pipeline at the end of its source has stopped, and is no failure", async () => {

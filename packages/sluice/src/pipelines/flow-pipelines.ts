@@ -155,11 +155,20 @@ export class FlowPipelines {
     return undefined;
   }
 
+  /**
+   * Whether a new rate limit of a vertex holds for this replica alone: a vertex that has none in the file is in no pool, so
+   * other replicas do not hear of it.
+   */
+  isLocal(pipeline: string, vertex: string): boolean {
+    const entry = this.#entries.get(pipeline);
+    return this.#store !== undefined && entry !== undefined && !isLimited(entry.flow, vertex);
+  }
+
   has(pipeline: string, vertex: string): boolean {
     return this.#entries.get(pipeline)?.flow.vertices.some(({ name }) => name === vertex) ?? false;
   }
 
-  /** Limits of a vertex from now on, for the whole fleet; undefined: those of the flow file again. */
+  /** Limits of a vertex from now on, for the whole fleet unless `isLocal`; undefined: those of the flow file again. */
   async setLimits(
     pipeline: string,
     vertex: string,
@@ -168,7 +177,9 @@ export class FlowPipelines {
     const entry = this.#entries.get(pipeline);
     if (entry === undefined) return;
     const wanted = limits ?? ownLimitsOf(entry.flow, vertex);
-    await entry.pipeline.setLimits(vertex, effectiveOf(entry.flow, wanted));
+    await entry.pipeline.setLimits(vertex, effectiveOf(entry.flow, wanted), {
+      isUnset: limits === undefined,
+    });
     if (limits === undefined) entry.live.delete(vertex);
     else entry.live.set(vertex, { limits, setAtMs: this.#world.wallClock.now() });
   }

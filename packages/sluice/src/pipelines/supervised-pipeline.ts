@@ -98,8 +98,12 @@ export class SupervisedPipeline {
   }
 
   /** New limits of a vertex, now and after every further start. */
-  async setLimits(vertex: string, limits: VertexLimits): Promise<void> {
-    await this.#running?.setLimits(vertex, limits);
+  async setLimits(
+    vertex: string,
+    limits: VertexLimits,
+    options: { readonly isUnset?: boolean } = {},
+  ): Promise<void> {
+    await this.#running?.setLimits(vertex, limits, options);
     this.#changed.set(vertex, limits);
   }
 

@@ -44,7 +44,8 @@ export function* adviceLines(
   if (backlog !== undefined) yield* wrapped(backlog, width);
   const { vertices = [] } = answer.pipelines ?? {};
   const places = [...answer.waiting, ...vertices].map(({ setting }) => setting?.place);
-  if (places.some((place) => place !== undefined))
+  // What came through standard input has no line to edit.
+  if (places.some((place) => place !== undefined && !place.startsWith("-:")))
     yield* wrapped(
       "A command after try holds at once, for the whole fleet. A line of the flow file can be edited: it is read again within a second or two.",
       width,

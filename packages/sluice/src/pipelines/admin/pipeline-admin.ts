@@ -174,7 +174,14 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
     const now = vertexText(limit() as AnsweredVertexLimit);
     const whose = limits === undefined ? "those of the flow file: " : "";
     world.onChange(`${pipeline}/${vertex}`, whose + now);
-    return json({ level: "vertex", name: `${pipeline}/${vertex}`, from, to: limit() });
+    const isLocal = limits?.rateLimit !== undefined && pipelines.isLocal(pipeline, vertex);
+    return json({
+      level: "vertex",
+      name: `${pipeline}/${vertex}`,
+      from,
+      to: limit(),
+      ...(isLocal && { note: LOCAL }),
+    });
   };
   return [
     { method: "GET", path, handle: (request) => json(found(request)[2]()) },
@@ -190,6 +197,9 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
     { method: "DELETE", path, handle: (request) => change(request, undefined) },
   ];
 }
+
+const LOCAL =
+  "this replica alone has the limit: the vertex has none in the flow file, so it is in no pool; for all replicas, give it a rateLimit there";
 
 const RATE_KEYS = ["max", "min", "rampUpDuration"] as const;
 const WHOLE_KEYS = ["concurrency", "readBatchSize"] as const;
