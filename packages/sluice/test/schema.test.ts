@@ -60,6 +60,8 @@ const BEYOND_A_SCHEMA = new Set([
   "two modes of a ramp",
   "replicas beside a store",
   "replicas and maxMembers",
+  "a lease without a store",
+  "a lease that is too short",
   "a store in a block beside the store of the file",
 ]);
 

@@ -325,14 +325,18 @@ function openingText(opening: Opening | undefined, { vertices, deadLetter }: Flo
 }
 
 function fleetOf(
-  { maxMembers, replicas, share }: FlowFleet = {},
+  { maxMembers, replicas, share, lease }: FlowFleet = {},
   store: PoolStore | undefined,
 ): PipelineFleet {
   return {
     ...(share !== undefined && { share }),
     ...(store === undefined
       ? replicas !== undefined && { replicas }
-      : { store, ...(maxMembers !== undefined && { maxMembers }) }),
+      : {
+          store,
+          ...(maxMembers !== undefined && { maxMembers }),
+          ...(lease !== undefined && { timing: { leaseMs: lease } }),
+        }),
   };
 }
 

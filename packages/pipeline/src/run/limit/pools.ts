@@ -73,7 +73,7 @@ export class Pools {
   }
 
   #members(rateLimit: RateLimitBlock): Omit<PipelineFleet, "store"> & { store?: PoolStore } {
-    const { replicas, maxMembers, share } = this.#fleet;
+    const { replicas, maxMembers, share, timing } = this.#fleet;
     if (this.#store !== undefined) {
       if (replicas !== undefined)
         throw new ConfigError("fleet has a store and replicas; a store counts the members itself");
@@ -81,6 +81,7 @@ export class Pools {
         store: this.#store,
         ...(maxMembers === undefined ? {} : { maxMembers }),
         ...(share === undefined ? {} : { share }),
+        ...(timing === undefined ? {} : { timing }),
       };
     }
     if (rateLimit.store !== undefined) return {};
