@@ -29,3 +29,15 @@ export function parseDurationMs(text: string): number | undefined {
   if (end === 0 || !Number.isFinite(ms)) return undefined;
   return ms;
 }
+
+/** "4.8 ms", "619 ms", "6.0 s", "38 s", "1 min 12 s", "3 h 12 min". */
+export function durationText(ms: number): string {
+  if (ms < 10) return `${Number.isInteger(ms) || ms >= 9.95 ? Math.round(ms) : ms.toFixed(1)} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

@@ -12,7 +12,7 @@ export {
 export type { SourceLine } from "./errors.ts";
 export { parseBytes } from "./byte-size.ts";
 export { nearest } from "./nearest.ts";
-export { parseDurationMs } from "./duration.ts";
+export { durationText, parseDurationMs } from "./duration.ts";
 export { readPerSecond } from "./per-second.ts";
 export type { RateUnit, ReadRate } from "./per-second.ts";
 export { DURATION_MAX_MS, NANOS_PER_MS, SECOND_MS } from "./time.ts";

@@ -121,3 +121,17 @@ test("a raised limit lets the waiting go at once, and the end of the wait is tol
     decisions.filter((kind) => kind.startsWith("publish-") || kind === "limit-changed"),
   ).toEqual(["publish-throttled", "limit-changed", "publish-resumed"]);
 });
+
+test("a name that nothing has is answered with the names that there are", async () => {
+  const groups = { bulk: { topics: ["public/bulk/*"], messages: 5 } };
+  const { call, connect } = await adminScene({ limits: { groups } });
+  const client = await connect();
+  await client.createProducer({ topic: "orders" });
+  const typo = await call("GET", "/api/why?name=ordrs");
+  expect(typo.status).toBe(404);
+  expect(typo.json).toMatchObject({
+    reason: 'nothing is called "ordrs"; known is bulk, public/default/orders',
+  });
+  for (const name of ["orders", "public/default/orders", "bulk"])
+    expect((await call("GET", `/api/why?name=${name}`)).json).toMatchObject({ waiting: [] });
+});

@@ -62,8 +62,14 @@ export type {
   VertexCounts,
   VertexState,
   VertexWaiting,
+  VertexWork,
 } from "./run/pipeline-state.ts";
-export type { PipelineFleet, PipelineRuntime, RunningPipeline } from "./run/running-pipeline.ts";
+export type {
+  PipelineFleet,
+  PipelineRuntime,
+  RunningPipeline,
+  SetLimitsOptions,
+} from "./run/running-pipeline.ts";
 
 // Connectors: Pulsar and HTTP.
 export { pulsarSource } from "./connector/pulsar/pulsar-source.ts";

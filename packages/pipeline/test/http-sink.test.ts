@@ -171,7 +171,7 @@ test("a 429 with Retry-After pauses all requests, shows why and until when, and 
   const writing = sink.write(many(3), unhurried);
   await until("the gate pauses", () => sink.why?.()?.reason === "retry-after");
   const why = sink.why?.();
-  expect(why?.detail).toMatch(/^127\.0\.0\.1:\d+ asked for a pause, \d+ ms left$/);
+  expect(why?.detail).toMatch(/^127\.0\.0\.1:\d+ asked for a pause, [\d.]+ m?s left$/);
   expect(why?.untilMs).toBeGreaterThan(systemTimer.now());
   const results = await writing;
   expect(results?.map((result) => result?.isRetriable)).toEqual([true, undefined, undefined]);
@@ -190,7 +190,7 @@ test("no more requests are in flight than the limit, which why names", async () 
   await until("four requests", () => held.length === 4);
   expect(sink.why?.()).toMatchObject({
     reason: "concurrency",
-    detail: expect.stringMatching(/^4 of 4 requests to 127\.0\.0\.1:\d+ in flight/) as string,
+    detail: expect.stringMatching(/^4 of 4 requests to 127\.0\.0\.1:\d+ are in flight/) as string,
   });
   service.answerBy(ok);
   for (const release of held) release();

@@ -108,7 +108,9 @@ test("a full endpoint answers 429 with Retry-After and RateLimit fields, and tak
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
   expect(await refused.json()).toMatchObject({
     status: 429,
-    detail: expect.stringContaining("1 of 3 places are free, and 2 are needed") as string,
+    detail: expect.stringContaining(
+      "1 of 3 places for messages are free, and 2 are needed",
+    ) as string,
   });
   await readCount(source, 2);
   expect((await post("[3,4]")).status).toBe(202);

@@ -198,6 +198,8 @@ test("a throttled vertex is told of once, and once more when it flows again", as
     events.map(({ kind }) => kind).filter((kind) => kind === "throttled" || kind === "flowing");
   expect(told()).toEqual(["throttled"]);
   await running.setLimits("map", { rateLimit: { max: 100_000, min: 100_000 } });
+  await timer.advance(4000);
+  expect(told()).toEqual(["throttled"]);
   await timer.advance(3000);
   expect(told()).toEqual(["throttled", "flowing"]);
   await stop(running);
@@ -268,6 +270,24 @@ test("replicas with a store share one limit, also when one changes it and when o
   expect(counters.in.between(nowMs - 5000, nowMs)).toBeGreaterThan(900);
   await stop(second);
   expect(timer.sleeping).toBe(0);
+});
+
+test("limits that are taken back leave none in the store: every replica has its own again", async () => {
+  const { timer, start, stop } = world();
+  const fleet = { store: new MemoryStore(timer), maxMembers: 4 };
+  const ceilingOf = (running: RunningPipeline): number | undefined =>
+    running.state().vertices[0]?.fleet?.ceiling;
+  const rateLimit = { max: 600, min: 600 };
+  const first = await start({ in: rateLimit }, { fleet, seed: 1 });
+  const newer = await start({ in: { max: 300, min: 300 } }, { fleet, seed: 2 });
+  await first.setLimits("in", { rateLimit: { max: 200, min: 200 } });
+  await timer.advance(5000);
+  expect([first, newer].map(ceilingOf)).toEqual([200, 200]);
+  await first.setLimits("in", { rateLimit }, { isUnset: true });
+  await timer.advance(5000);
+  expect([first, newer].map(ceilingOf)).toEqual([600, 300]);
+  await stop(first);
+  await stop(newer);
 });
 
 test("a redeploy goes on at the level of the ramp with resumedRampUp", async () => {

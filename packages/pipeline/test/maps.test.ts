@@ -1,5 +1,12 @@
 /** Maps in the process, and how many messages are in flight and in buffers. In virtual time. */
-import { generator, mapBatch, mapFunction, mapModule, startPipeline } from "@sluice/pipeline";
+import {
+  blackhole,
+  generator,
+  mapBatch,
+  mapFunction,
+  mapModule,
+  startPipeline,
+} from "@sluice/pipeline";
 import type { Message } from "@sluice/pipeline";
 import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
 import { expect, test } from "vitest";
@@ -157,3 +164,37 @@ test("as many batches are in flight as concurrency allows, and a change of it ac
 function moduleOf(code: string): URL {
   return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }
+
+test("a vertex tells since when it works on its oldest batch, and with which failure it is tried again", async () => {
+  const { timer, runtime } = newWorld();
+  const answers: (() => void)[] = [];
+  const running = await startPipeline(
+    {
+      name: "p",
+      source: { name: "in", source: generator({ values: [1] }) },
+      maps: [
+        {
+          name: "hang",
+          map: mapFunction(async ({ value }) => {
+            await new Promise<void>((resolve) => answers.push(resolve));
+            if (answers.length === 1) throw new Error("the first try");
+            return { value };
+          }),
+        },
+      ],
+      sink: { name: "out", sink: blackhole() },
+    },
+    runtime,
+  );
+  const workOf = (): unknown => running.state().vertices[1]?.work;
+  await timer.advance(12_000);
+  expect(workOf()).toEqual({ sinceMs: expect.any(Number) as number, messages: 1 });
+  const { sinceMs } = workOf() as { readonly sinceMs: number };
+  expect(timer.now() - sinceMs).toBeGreaterThan(11_900);
+  answers[0]?.();
+  await timer.advance(1_000);
+  expect(workOf()).toEqual({ sinceMs, messages: 1, failure: "the first try" });
+  answers[1]?.();
+  await passing(timer, running.done);
+  expect(workOf()).toBeUndefined();
+});

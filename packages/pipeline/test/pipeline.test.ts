@@ -44,6 +44,26 @@ test("a pipeline in code runs its source to the end, and types go from vertex to
   expect(timer.sleeping).toBe(0);
 });
 
+test.each(["map", "mapBatch", "sink", "run", "start"])(
+  "%s before a source is an error with the way out",
+  (call) => {
+    const early = pipeline("p") as unknown as Record<string, () => unknown>;
+    expect(() => early[call]?.()).toThrow(
+      `p.${call}() was called on a pipeline without a source; begin with pipeline("p").source(`,
+    );
+  },
+);
+
+test.each(["map", "mapBatch", "sink", "run", "start"])(
+  "%s before a source is an error with the way out",
+  (call) => {
+    const early = pipeline("p") as unknown as Record<string, () => unknown>;
+    expect(() => early[call]?.()).toThrow(
+      `p.${call}() was called on a pipeline without a source; begin with pipeline("p").source(`,
+    );
+  },
+);
+
 test("a map or a sink of the wrong type does not compile", () => {
   const numbers = pipeline("p").source(generator({ values: [1] }));
   // @ts-expect-error The source answers numbers.

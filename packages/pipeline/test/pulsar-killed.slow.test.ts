@@ -52,7 +52,9 @@ const batch = (from: number): Message[] =>
 test("a killed broker loses nothing that was written, and delivers again only what was not acknowledged", async () => {
   const options = { url: `pulsar://127.0.0.1:${port}`, topic: "orders" };
   const scene = connectorScene();
-  const source = await pulsarSource({ ...options, subscription: "shop" }).open(scene.context);
+  const source = await pulsarSource({ ...options, subscription: "shop", format: "bytes" }).open(
+    scene.context,
+  );
   const sink = await pulsarSink(options).open(connectorScene().context);
   expect(await sink.write(batch(0), unhurried)).toBeUndefined();
   const first = await readCount(source, 60);

@@ -36,6 +36,7 @@ async function openSource(
     url: broker.url,
     topic: "orders",
     subscription: "shop",
+    format: "bytes",
     ...options,
   }).open(context);
   opened.push(source);
@@ -122,9 +123,8 @@ test("reading goes on when the broker is restarted, and nothing acknowledged com
   let restarted = await startBroker({ listen: "pulsar://127.0.0.1:0", data: { folder } });
   const listen = `pulsar://127.0.0.1:${restarted.port}`;
   const { context, told } = connectorScene();
-  const source = await pulsarSource({ url: listen, topic: "orders", subscription: "shop" }).open(
-    context,
-  );
+  const options = { url: listen, topic: "orders", subscription: "shop", format: "bytes" } as const;
+  const source = await pulsarSource(options).open(context);
   try {
     const before = await connect(listen);
     const producer = await before.createProducer({ topic: "orders" });

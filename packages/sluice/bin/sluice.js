@@ -5,6 +5,8 @@ const main = new URL("../dist/cli/main.js", import.meta.url);
 if (existsSync(main)) {
   const { runCli } = await import(main.href);
   process.exitCode = await runCli(process.argv.slice(2));
+  // A client library that is still connecting must not keep the process.
+  setTimeout(() => process.exit(), 1000).unref();
 } else {
   console.error("sluice is not built yet: run npm run build");
   process.exitCode = 1;

@@ -2,6 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemTimer } from "@sluice/core/system";
@@ -115,6 +117,40 @@ test("a changed file changes limits while the process runs; a wrong one changes 
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
+test("limits of the gateway in a changed file hold at once, and the former ones stay if the file is wrong", async () => {
+  const text = (messages: string): string =>
+    `admin: { listen: 127.0.0.1:0 }
+gateway:
+  listen: pulsar://127.0.0.1:0
+  data: memory
+  limits: { topics: { orders: { messages: ${messages} } }, memory: 64MB }
+`;
+  const { child, folder, ready, log } = await runFlow(text("100/s"));
+  const limit = async (): Promise<unknown> => {
+    const answer = await fetch(`${ready.admin}/api/limits/topic/orders`);
+    return ((await answer.json()) as { readonly messages: number }).messages;
+  };
+  const told = (kind: string): string | undefined => log.find((line) => line.includes(kind));
+  expect(await limit()).toBe(100);
+  writeFileSync(join(folder, "flow.yaml"), text("250/s").replace("64MB", "65MB"));
+  await until(
+    () => told("flow-reloaded") !== undefined,
+    () => log.join("\n"),
+  );
+  expect(await limit()).toBe(250);
+  expect(told("flow-reloaded")).toContain(
+    "new limits of gateway.limits.topics; takes effect after a restart: gateway.limits.memory",
+  );
+  writeFileSync(join(folder, "flow.yaml"), text("fast"));
+  await until(
+    () => told("flow-rejected") !== undefined,
+    () => log.join("\n"),
+  );
+  expect(await limit()).toBe(250);
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
 test("a pipeline that cannot start leaves the gateway running, and /readyz says why", async () => {
   const { child, ready, log } = await runFlow(
     THROUGH_GATEWAY.replace("path: out.ndjson", "path: no/such/folder/out.ndjson"),
@@ -129,6 +165,30 @@ test("a pipeline that cannot start leaves the gateway running, and /readyz says 
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
 });
+
+test("a connector that still connects is named, keeps /readyz from being ready, and does not hold up Ctrl-C", async () => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  // The client library of NATS would wait for 20 s.
+  const { child, ready } = await runFlow(`admin: { listen: 127.0.0.1:0 }
+pipelines:
+  orders:
+    vertices:
+      - { name: in, source: { nats: { servers: "127.0.0.1:${port}", stream: s, consumer: c } } }
+      - { name: out, sink: { blackhole: {} } }
+`);
+  const notReady = "pipeline orders starts: in connects (nats)";
+  expect(ready).toMatchObject({ event: "starting", notReady, pipelines: ["orders"] });
+  const answer = await fetch(`${ready.admin}/readyz`);
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    { status: "not ready", reason: notReady },
+  ]);
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([0, null]);
+}, 15_000);
 
 test("a second signal ends a drain at once", async () => {
   const { child, log } = await runFlow(

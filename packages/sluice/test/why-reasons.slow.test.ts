@@ -36,6 +36,7 @@ async function stage(text: string): Promise<Stage> {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "flow.yaml");
   writeFileSync(file, text);
+  writeFileSync(join(folder, "hang.mjs"), "export default () => new Promise(() => {});");
   const served = await servedFlow({ file, content: text }, true);
   const started = await served.start(() => {});
   onTestFinished(async () => {
@@ -206,7 +207,7 @@ test("rate names the rate of the gate", async () => {
   );
 });
 
-test("concurrency names the requests in flight and that the limit finds itself", async () => {
+test("concurrency names the requests in flight and the setting of their number", async () => {
   const url = await service(
     (_, response) => void systemTimer.sleep(400).then(() => response.end()),
   );
@@ -215,7 +216,7 @@ test("concurrency names the requests in flight and that the limit finds itself",
   expect(told).toMatch(/Requests of out wait to be sent to .*1 of 1/);
   expect(told).toMatch(/until the next answer/);
   expect(told).toMatch(
-    /setting none needed: the limit finds itself; .*request\.concurrency = 1 \/flow\.yaml:6/,
+    /setting pipelines\.orders\.vertices\.out\.sink\.http\.request\.concurrency = 1 \/flow\.yaml:6 try a higher number, or adaptive, in \/flow\.yaml:6/,
   );
 });
 
@@ -241,7 +242,7 @@ test("retry-after names the pause that the service asked for, and its end", asyn
   const { why } = await stage(pipeline(`{ http: { url: "${url}" } }`));
   const told = await why("retry-after");
   expect(told).toMatch(/asked for a pause/);
-  expect(told).toMatch(/until in [23]\d s/);
+  expect(told).toMatch(/until the pause of the service ends, in [23]\d s/);
   expect(told).toMatch(/setting none: the service decides/);
 });
 
@@ -267,3 +268,20 @@ test.skipIf(redisPath === undefined)(
     expect(told).toMatch(/setting pipelines\.orders\.fleet\.maxMembers = 4 \/flow\.yaml:4/);
   },
 );
+
+test("a map that hangs is said to work on its messages, with its time limit", async () => {
+  const { why } = await stage(
+    pipeline("{ blackhole: {} }").replace(
+      "      - { name: out",
+      "      - { name: enrich, map: { module: ./hang.mjs } }\n      - { name: out",
+    ),
+  );
+  const told = await why("working");
+  expect(told).toMatch(
+    /enrich has been working on a batch of \d+ messages for \d+\.\d s\. Its map has not answered\. in stands behind it/,
+  );
+  expect(told).toMatch(/until an answer; the call is given up in \d+ s/);
+  expect(told).toMatch(
+    /setting pipelines\.orders\.vertices\.enrich\.map\.timeout = 30 s \/flow\.yaml:6/,
+  );
+});

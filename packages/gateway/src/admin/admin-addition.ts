@@ -9,6 +9,8 @@ export interface AdminAddition {
   readonly state: () => Keys;
   /** Whether a name that `why` is asked for is one of its own. */
   readonly knows: (name: string) => boolean;
+  /** The names that `why` takes, for the answer to one that nothing has. */
+  readonly names: () => readonly string[];
   /** Further keys of `/api/why`; of `name` only, if it is given. */
   readonly why: (name: string | undefined) => Keys;
   /** Further keys of `/api/limits`. */
@@ -23,6 +25,7 @@ export interface AdminAddition {
 export const NO_ADDITION: AdminAddition = {
   state: () => ({}),
   knows: () => false,
+  names: () => [],
   why: () => ({}),
   limits: () => ({}),
   addMetrics: () => {},

@@ -20,6 +20,7 @@ import type { Route } from "./http/router.ts";
 import { limitRoutes } from "./limits/limit-routes.ts";
 import { settingPaths } from "./limits/setting.ts";
 import type { PlaceOf } from "./limits/setting.ts";
+import { nothingCalled } from "./limits/unknown-name.ts";
 import { whyRoutes } from "./limits/why-routes.ts";
 import { observeRoutes } from "./observe/observe-routes.ts";
 import { embeddedOf, observedGateway } from "./observe/observed-gateway.ts";
@@ -170,7 +171,10 @@ function additionRoutes(addition: AdminAddition, wallClock: Clock): readonly Rou
       handle: (request) => {
         request.requireKnownQuery(["name"]);
         const at = formatWallTime(wallClock.now());
-        return json({ at, waiting: [], paused: [], ...addition.why(request.query("name")) });
+        const name = request.query("name");
+        if (name !== undefined && !addition.knows(name))
+          throw nothingCalled(name, addition.names());
+        return json({ at, waiting: [], paused: [], ...addition.why(name) });
       },
     },
   ];

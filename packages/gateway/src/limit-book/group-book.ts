@@ -7,12 +7,18 @@ import { groupOf, RESOURCE_GROUP } from "./publish-rate.ts";
 
 /** All groups of topics: those of the start with their patterns, and Pulsar's resource groups with their namespaces. */
 export class GroupBook {
-  readonly #given: NonNullable<PublishLimitSettings["groups"]>;
+  /** The groups of the flow file. */
+  #given: NonNullable<PublishLimitSettings["groups"]>;
   readonly #policies: PolicyBook;
 
   constructor({ groups = {} }: PublishLimitSettings, policies: PolicyBook) {
     this.#given = groups;
     this.#policies = policies;
+  }
+
+  /** Other groups of the flow file, from now on. */
+  reload({ groups = {} }: PublishLimitSettings): void {
+    this.#given = groups;
   }
 
   /** By name. */

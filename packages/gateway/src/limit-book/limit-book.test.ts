@@ -238,3 +238,42 @@ test.each([BROKER, ANALYTICS])(
     expect(book.get(target)?.source).toBe("flow file");
   },
 );
+
+test("the limits of another flow file hold at once, but for those that were set while the process ran", async () => {
+  const { book, limits, events } = await open();
+  await book.set(BROKER, { messages: 9 });
+  events.length = 0;
+  book.reload({
+    broker: { messages: 60_000 },
+    groups: { bulk: { topics: ["public/bulk/*"], messages: 7 } },
+    namespaces: { "public/default": { messages: 5 } },
+    topics: { refunds: { messages: 2 } },
+  });
+  expect(limits.get(ORDERS)).toBeUndefined();
+  expect(limits.get(NAMESPACE)).toEqual({ messages: 5 });
+  expect(limits.get({ level: "topic", name: "refunds" })).toEqual({ messages: 2 });
+  expect(limits.groups().map(({ name, topics }) => [name, topics])).toEqual([
+    ["bulk", ["public/bulk/*"]],
+  ]);
+  expect(limits.get(BROKER)).toEqual({ messages: 9 });
+  expect(await book.unset(BROKER)).toEqual({ messages: 60_000 });
+  expect(events[0]).toMatchObject({ kind: "limit-changed", by: "the flow file" });
+});
+
+test("a limit of a topic that was set stays when the file loses the topic", async () => {
+  const { book, limits } = await open();
+  await book.set(ORDERS, { messages: 3 });
+  book.reload({});
+  expect(limits.get(ORDERS)).toEqual({ messages: 3 });
+  await book.unset(ORDERS);
+  expect(limits.get(ORDERS)).toBeUndefined();
+});
+
+test("a wrong limit of another flow file changes nothing", async () => {
+  const { book, limits } = await open();
+  const before = limits.list();
+  const wrong = { topics: { orders: { messages: 7 }, refunds: { messages: -1 } } };
+  expect(() => book.reload(wrong)).toThrow(/-1/);
+  expect(limits.list()).toEqual(before);
+  expect(limits.get(ANALYTICS)).toEqual({ messages: 5_000 });
+});

@@ -1,8 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
-import { describeTarget } from "../ingress/limits/publish-limits.ts";
-import type { PublishLimitSettings } from "../ingress/limits/limit-settings.ts";
-import type { PublishLimits } from "../ingress/limits/publish-limits.ts";
+import { describeTarget, PublishLimits, SET_LIMITS_MAX } from "../ingress/limits/publish-limits.ts";
+import type { PublishLimitSettings, SetLimit } from "../ingress/limits/limit-settings.ts";
 import { requireRateLimit, UNLIMITED } from "../ingress/limits/rate-limit.ts";
 import type { LimitTarget, RateLimit } from "../ingress/limits/rate-limit.ts";
 import { parseTopicName } from "../name/topic-name.ts";
@@ -43,8 +42,9 @@ export interface LimitBookDependencies {
   readonly observe: BrokerObserver;
 }
 
-/** The interface through which all changes come. */
-const BY = "the admin API";
+/** What changes limits while the process runs. */
+const BY_ADMIN = "the admin API";
+const BY_FILE = "the flow file";
 
 /**
  * The limits of publishing that hold, and from where. A limit that was set while the process ran is kept
@@ -60,28 +60,31 @@ export class LimitBook {
   readonly #policies: PolicyBook;
   readonly #clock: Clock;
   readonly #observe: BrokerObserver;
-  /** The limits of the start, by `keyOf`. */
-  readonly #atStart = new Map<string, RateLimit>();
+  /** The limits of the start, or of the flow file since it was read again, by `keyOf`. */
+  #atStart: ReadonlyMap<string, SetLimit>;
+  #given: PublishLimitSettings;
   /** The policies that hold, by namespace and `keyOf`. */
   readonly #stored = new Map<string, ReadonlyMap<string, StoredLimit>>();
   /** Stored limits that cannot be applied, by `keyOf`; each is told once. */
   readonly #unapplied = new Set<string>();
   #isStarted = false;
+  #by = BY_ADMIN;
 
   constructor({ limits, given, policies, clock, observe }: LimitBookDependencies) {
     this.#limits = limits;
     this.#policies = policies;
     this.#clock = clock;
     this.#observe = observe;
+    this.#given = given;
     this.groups = new GroupBook(given, policies);
-    for (const { target, limit } of limits.list()) this.#atStart.set(keyOf(target), limit);
+    this.#atStart = byKey(limits.list());
     this.#syncLimits();
     for (const namespace of policies.namespaces()) this.#syncNamespace(namespace);
     this.#syncGroups();
     this.#isStarted = true;
     policies.addCheck((next) => {
-      if ("limits" in next) requireRoomForGroups(this.groups, given, next.limits);
-      else requireRoomIn(this.groups, { limits, given, policies }, next);
+      if ("limits" in next) requireRoomForGroups(this.groups, this.#given, next.limits);
+      else requireRoomIn(this.groups, { limits, given: this.#given, policies }, next);
     });
     policies.onChange((what) => {
       if (what === "limits") this.#syncLimits();
@@ -122,12 +125,42 @@ export class LimitBook {
   }
 
   /**
+   * Other limits of the flow file hold from now on, where none was set while the process ran. All of them, or none:
+   * `shared` cannot change.
+   *
+   * @throws ConfigError if one of them is wrong, or there are too many; then nothing has changed.
+   */
+  reload(given: PublishLimitSettings): void {
+    const next = byKey(new PublishLimits(given).list());
+    requireRoomForGroups(this.groups, given, this.#policies.limits);
+    const stored = [...this.#stored.values()].flatMap((limits) => [...limits]);
+    const ofTopics = [...next, ...stored].filter(([, { target }]) => target.level === "topic");
+    const topics = new Set(ofTopics.map(([key]) => key));
+    if (topics.size > SET_LIMITS_MAX)
+      throw new ConfigError(
+        `${topics.size} topics of the file and of policies have a limit of their own, more than ${SET_LIMITS_MAX}, the maximum; set one for a namespace`,
+      );
+    const former = this.#atStart;
+    this.#atStart = next;
+    this.#given = given;
+    this.groups.reload(given);
+    this.#by = BY_FILE;
+    this.#syncLimits();
+    // What is gone first: the new ones may need its room.
+    for (const [key, { target }] of [...former, ...next])
+      if (target.level === "namespace" || target.level === "topic")
+        this.#apply(target, this.#storedOf(target, key));
+    this.#syncGroups();
+    this.#by = BY_ADMIN;
+  }
+
+  /**
    * The limit that the process was started with holds again, or none. Answers which.
    *
    * @throws ConfigError if only the start has given it: then it can be replaced, but not removed.
    */
   async unset(target: LimitTarget): Promise<RateLimit | undefined> {
-    const atStart = this.#atStart.get(keyOf(target));
+    const atStart = this.#atStart.get(keyOf(target))?.limit;
     if (this.get(target)?.source === "flow file")
       throw new ConfigError(
         `the limit of ${describeTarget(target)} is in the settings that the gateway was started with; set another one, or remove it there`,
@@ -217,6 +250,15 @@ export class LimitBook {
     }
   }
 
+  #storedOf(
+    target: Extract<LimitTarget, { level: "namespace" | "topic" }>,
+    key: string,
+  ): RateLimit | undefined {
+    const { name, level } = target;
+    const namespace = level === "namespace" ? name : parseTopicName(name).namespace;
+    return this.#stored.get(namespace)?.get(key)?.limit;
+  }
+
   #syncLimits(): void {
     const { broker, topicDefault } = this.#policies.limits;
     this.#apply({ level: "broker" }, broker && limitOfStored(broker));
@@ -271,7 +313,7 @@ export class LimitBook {
   /** The limit that is stored, else that of the start, holds from now on. */
   #apply(target: LimitTarget, stored: RateLimit | undefined): void {
     const limit =
-      stored ?? (target.level === "group" ? undefined : this.#atStart.get(keyOf(target)));
+      stored ?? (target.level === "group" ? undefined : this.#atStart.get(keyOf(target))?.limit);
     const former = this.#limits.get(target);
     if (isSameLimit(target, former, limit)) return;
     const nowMs = this.#clock.now();
@@ -285,7 +327,11 @@ export class LimitBook {
         target: describeTarget(target),
         from: former,
         to: limit,
-        by: BY,
+        by: this.#by,
       });
   }
+}
+
+function byKey(limits: readonly SetLimit[]): ReadonlyMap<string, SetLimit> {
+  return new Map(limits.map((one) => [keyOf(one.target), one]));
 }

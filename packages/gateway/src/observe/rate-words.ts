@@ -1,3 +1,4 @@
+export { durationText } from "@sluice/core/internal";
 import type { RateParts } from "./waiting.ts";
 
 const THOUSANDS = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
@@ -46,18 +47,6 @@ function exactBytesText(bytes: number): string {
   for (const [unit, size] of EXACT_UNITS)
     if (bytes >= size && Number.isInteger((bytes * 10) / size)) return `${bytes / size} ${unit}`;
   return `${THOUSANDS.format(bytes)} B`;
-}
-
-/** "4.8 ms", "619 ms", "6.0 s", "38 s", "1 min 12 s", "3 h 12 min". */
-export function durationText(ms: number): string {
-  if (ms < 10) return `${short(ms)} ms`;
-  if (ms < 999.5) return `${Math.round(ms)} ms`;
-  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** One decimal below 10, unless it is whole. */

@@ -17,7 +17,7 @@ export function map<const E extends v.ObjectEntries>(
       return `is not known here; ${advice}known keys: ${known || "none"}`;
     }
     if (issue.expected === "Object") {
-      return `is ${show(issue.input)}; expected a map with the keys ${known}`;
+      return `is ${show(issue.input)}; expected ${known === "" ? "an empty map, {}" : `a map with the keys ${known}`}`;
     }
     // A missing key: its own schema has the words for what is expected.
     const missing = entries[String(issue.path?.at(-1)?.key)];

@@ -1,3 +1,4 @@
+import { ConfigError } from "@sluice/core";
 import { requireOptions } from "../connector/check-options.ts";
 import type { SinkConnector } from "../connector/sink.ts";
 import type { SourceConnector } from "../connector/source.ts";
@@ -38,9 +39,25 @@ const VERTEX_KEYS = ["name", "limits"] as const satisfies (keyof VertexOptions)[
  *   .run();
  */
 export function pipeline(name: string, options: PipelineOptions = {}): PipelineStart {
-  return {
+  const start: PipelineStart = {
     source: (source, vertex) =>
       new PipelineMiddle(name, options, { ...named(vertex, "in"), source }, []),
+  };
+  // For callers without types, who would get "sink is not a function".
+  return Object.assign(
+    start,
+    Object.fromEntries(LATER.map((call) => [call, tooEarly(name, call)])),
+  );
+}
+
+/** What a pipeline without a source cannot do yet. */
+const LATER = ["map", "mapBatch", "sink", "start", "run"] as const;
+
+function tooEarly(name: string, call: string): () => never {
+  return () => {
+    throw new ConfigError(
+      `${name}.${call}() was called on a pipeline without a source; begin with pipeline(${JSON.stringify(name)}).source(generator({ values: [1, 2, 3] }))`,
+    );
   };
 }
 

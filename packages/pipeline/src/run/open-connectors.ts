@@ -3,7 +3,6 @@ import type { Sink } from "../connector/sink.ts";
 import type { Source } from "../connector/source.ts";
 import type { PipelineDefinition } from "../definition/pipeline-definition.ts";
 import type { Mapper } from "../map/mapper.ts";
-import { asError, slept } from "./run-context.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The name of the dead-letter sink in events and in the names that connectors get. */
@@ -25,21 +24,22 @@ export interface OpenConnectors {
 }
 
 /**
- * Opens the connectors of a pipeline, the source last. If one cannot be opened, those before it are closed. After a stop
- * an opening has `drainMs` to end; it is then given up, and what it opens later is closed.
+ * Opens the connectors of a pipeline, the source last. If one cannot be opened, those before it are closed. A stop gives
+ * up an opening at once; what it opens later is closed.
  */
 export async function openConnectors(
   { source, maps, sink, deadLetter }: PipelineDefinition,
   context: RunContext,
-  drainMs: number,
 ): Promise<OpenConnectors> {
   const closings: Closing[] = [];
   const open = async <T extends { close(): Promise<void> }>(
     vertex: string,
     connector: { open(openContext: OpenContext): Promise<T> },
   ): Promise<T> => {
-    const opening = connector.open(openContextOf(context, vertex));
-    const opened = await unlessStopped(opening, context, drainMs);
+    const { pipeline, tell, stopped } = context;
+    stopped.throwIfAborted();
+    tell({ kind: "opening", pipeline, vertex, what: "connector" });
+    const opened = await unlessAborted(connector.open(openContextOf(context, vertex)), stopped);
     closings.unshift({ vertex, end: () => opened.close() });
     return opened;
   };
@@ -56,27 +56,23 @@ export async function openConnectors(
   }
 }
 
-/** A module that never ends loading, for one, cannot be told to stop. */
-async function unlessStopped<T extends { close(): Promise<void> }>(
+/** Client libraries may take long to give up. What is opened after the signal is closed at once. */
+async function unlessAborted<T extends { close(): Promise<void> }>(
   opening: Promise<T>,
-  { stopped, timer }: RunContext,
-  drainMs: number,
+  signal: AbortSignal,
 ): Promise<T> {
-  const over = new AbortController();
-  const late = new Promise<never>((_, reject) => {
-    const giveUpLater = async (): Promise<void> => {
-      if (!(await slept(timer, drainMs, over.signal))) return;
-      reject(asError(stopped.reason));
-      await opening.then((opened) => opened.close()).catch(() => undefined);
-    };
-    const options = { once: true, signal: over.signal };
-    if (stopped.aborted) void giveUpLater();
-    else stopped.addEventListener("abort", () => void giveUpLater(), options);
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true, signal: settled.signal });
   });
   try {
-    return await Promise.race([opening, late]);
+    return await Promise.race([opening, aborted]);
+  } catch (error) {
+    void opening.then((opened) => opened.close()).catch(() => undefined);
+    throw error;
   } finally {
-    over.abort();
+    settled.abort();
   }
 }
 

@@ -23,6 +23,8 @@ export type PipelineEvent =
       readonly others: number;
     })
   | (OfVertex & { readonly kind: "read-failed" | "ack-failed"; readonly error: Error })
+  /** The start has come to this vertex: its pool is joined, or its connector connects. */
+  | (OfVertex & { readonly kind: "opening"; readonly what: "pool" | "connector" })
   | (OfVertex & { readonly kind: "connector"; readonly event: ConnectorEvent })
   | (OfVertex & { readonly kind: "fleet"; readonly event: FleetEvent })
   | {

@@ -14,6 +14,16 @@ export interface VertexWaiting {
   readonly untilMs?: number | undefined;
 }
 
+/** The batch that a map or a sink has worked on for the longest time. */
+export interface VertexWork {
+  /** When the vertex read it, on the runtime's clock, ms. */
+  readonly sinceMs: number;
+  /** Messages of the batch. */
+  readonly messages: number;
+  /** The newest failure of a message that is tried again; undefined while none is. */
+  readonly failure?: string | undefined;
+}
+
 /** Counters since the start. */
 export interface VertexCounts {
   readonly read: number;
@@ -38,6 +48,8 @@ export interface VertexState {
   readonly queue: number | undefined;
   /** Messages that it works on. */
   readonly inFlight: number;
+  /** Undefined while it works on nothing. */
+  readonly work?: VertexWork | undefined;
   /** The state of its rate limit, if it has one. */
   readonly fleet?: FleetState | undefined;
   readonly waiting?: VertexWaiting | undefined;

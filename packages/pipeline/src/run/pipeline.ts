@@ -10,7 +10,7 @@ import type { PipelineState, PipelineStatus } from "./pipeline-state.ts";
 import type { Pools } from "./limit/pools.ts";
 import { asError, slept } from "./run-context.ts";
 import type { RunContext } from "./run-context.ts";
-import type { RunningPipeline } from "./running-pipeline.ts";
+import type { RunningPipeline, SetLimitsOptions } from "./running-pipeline.ts";
 import type { Channel } from "./vertex/channel.ts";
 import type { Vertex } from "./vertex/vertex.ts";
 
@@ -70,14 +70,18 @@ export class Pipeline implements RunningPipeline {
     };
   }
 
-  async setLimits(vertex: string, limits: VertexLimits): Promise<void> {
+  async setLimits(
+    vertex: string,
+    limits: VertexLimits,
+    options: SetLimitsOptions = {},
+  ): Promise<void> {
     const { vertices, context } = this.#parts;
     const found = vertices.find(({ name }) => name === vertex);
     if (found === undefined) {
       const names = vertices.map(({ name }) => name).join(", ");
       throw new ConfigError(`${this.name} has no vertex "${vertex}"; it has ${names}`);
     }
-    await found.setLimits(limits, context.stopped);
+    await found.setLimits(limits, context.stopped, options);
   }
 
   async stop(): Promise<PipelineState> {

@@ -23,11 +23,19 @@ export interface PipelineRuntime {
   readonly random?: Random | undefined;
 }
 
+export interface SetLimitsOptions {
+  /** Whether limits that were set are taken back. Default: false. */
+  readonly isUnset?: boolean | undefined;
+}
+
 export interface RunningPipeline {
   readonly name: string;
   state(): PipelineState;
-  /** New limits of one vertex, at once; for the whole fleet if there is a store. */
-  setLimits(vertex: string, limits: VertexLimits): Promise<void>;
+  /**
+   * New limits of one vertex, at once; for the whole fleet if there is a store and the vertex has had a rate limit
+   * before. With `isUnset` they are those that it was defined with, and what the store keeps is removed.
+   */
+  setLimits(vertex: string, limits: VertexLimits, options?: SetLimitsOptions): Promise<void>;
   /** Stops reading, waits for what was read (`drainMs`), gives the rest back to the source and closes everything. */
   stop(): Promise<PipelineState>;
   /** Resolves when the pipeline has stopped, by its end or `stop`; rejects if it cannot go on. */

@@ -55,7 +55,7 @@ export async function startPipeline(
   const drainMs = definition.drainMs ?? DRAIN_MS;
   const pools = new Pools(context, flow, fleet);
   const parts = await assemble(definition, context, pools, () =>
-    openConnectors(definition, context, drainMs),
+    openConnectors(definition, context),
   ).finally(() => signal?.removeEventListener("abort", abort));
   return new Pipeline({ ...parts, context, stop, cut, pools, drainMs, signal });
 }

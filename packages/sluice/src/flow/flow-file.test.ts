@@ -371,3 +371,32 @@ test("a key of the file says its line; one that the file does not have, none", (
   expect(placeOf(["gateway", "limits", "topics", "orders"])).toBe("conf/flow.yaml:4");
   expect(placeOf(["gateway", "limits", "broker"])).toBeUndefined();
 });
+
+const MAPPED = `pipelines:
+  p:
+    vertices:
+      - { name: in, source: { generator: {} } }
+      - { name: enrich, map: { module: ./enrich.mjs, threads: 2, memory: 64MiB } }
+      - { name: out, sink: { blackhole: {} } }
+`;
+
+test("a module of a map that is not there is a mistake, by its path from the folder of the file", () => {
+  const asked: string[] = [];
+  const isFile = (path: string): boolean => {
+    asked.push(path);
+    return false;
+  };
+  expect(() => loadFlow(MAPPED, "/srv/flow.yaml", isFile)).toThrow(
+    '/srv/flow.yaml:5: pipelines.p.vertices[1].map.module is "./enrich.mjs", and there is no such file; expected the path of a module, from the folder of the flow file',
+  );
+  expect(asked).toEqual(["/srv/enrich.mjs"]);
+  expect(() => loadFlow(MAPPED, "/srv/flow.yaml", () => true)).not.toThrow();
+});
+
+test.each([
+  ["threads: 2, ", "", "has memory, which bounds the heap of a thread; add threads"],
+  ["64MiB", "1MiB", "has a memory of less than 4MiB"],
+  ["blackhole: {}", "stdout:", "sink.stdout is null; expected an empty map, {}"],
+])("%s replaced by %s says what is expected", (from, to, expected) => {
+  expect(() => loadFlow(MAPPED.replace(from, to), "flow.yaml")).toThrow(expected);
+});

@@ -30,14 +30,20 @@ const DATA = "./sluice-data";
  *
  * @throws FlowFileError with a line for every mistake; ConfigError if it is not YAML at all
  */
-export function loadFlow(text: string, file: string): Flow {
+export function loadFlow(
+  text: string,
+  file: string,
+  /** Whether there is a file; absent: files that it names are not looked at. */
+  isFile: (path: string) => boolean = () => true,
+): Flow {
   const document = parseFileDocument(text, file);
   if (Array.isArray(document.value) || typeof (document.value ?? {}) !== "object")
     throw new FlowFileError([
       `${file}:1: the flow file is ${show(document.value)}; expected a map with the keys name, store, admin, gateway and pipelines`,
     ]);
   const checked = v.safeParse(flowSchema, document.value ?? {});
-  const problems = problemsOf(checked);
+  const folder = dirname(resolve(file));
+  const problems = problemsOf(checked, (path) => isFile(resolve(folder, path)));
   if (problems.length > 0 || !checked.success) {
     const lines = problems.slice(0, PROBLEMS_MAX).map((problem) => ({
       line: document.lineOf(problem.path),
@@ -51,18 +57,20 @@ export function loadFlow(text: string, file: string): Flow {
   }
   const placeOf: Flow["placeOf"] = (path) =>
     has(document, path) ? `${file}:${document.lineOf(path)}` : undefined;
-  const folder = dirname(resolve(file));
   return { ...located(checked.output, folder), folder, placeOf };
 }
 
 /** Every mistake: values that are wrong by themselves, and right ones that contradict each other. */
-function problemsOf(checked: v.SafeParseResult<typeof flowSchema>): readonly Problem[] {
-  if (checked.success) return flowMistakes(checked.output, []);
+function problemsOf(
+  checked: v.SafeParseResult<typeof flowSchema>,
+  isFile: (path: string) => boolean,
+): readonly Problem[] {
+  if (checked.success) return flowMistakes(checked.output, [], isFile);
   const wrong = checked.issues.map(toProblem);
   const paths = wrong.map(({ path }) => path);
   // Without it there is nothing to compare; what else is wrong is in `paths`.
   if (paths.some((path) => path.length === 0)) return wrong;
-  return [...wrong, ...flowMistakes(checked.output as CheckedFlow, paths)];
+  return [...wrong, ...flowMistakes(checked.output as CheckedFlow, paths, isFile)];
 }
 
 function has({ value }: FileDocument, path: Path): boolean {

@@ -5,10 +5,14 @@ import {
   connectorMistakes,
   fleetMistakes,
   lineMistakes,
+  moduleMistakes,
   rateLimitMistakes,
 } from "./pipeline/pipeline-mistakes.ts";
 import { sharingMistakes } from "./sharing.ts";
 import { upstreamMistakes } from "./upstream.ts";
+
+/** Whether there is a file, by its path in the flow file. */
+type IsFile = (path: string) => boolean;
 
 /** Keys that a check reads; it is left out if one of them is wrong by itself. */
 interface Check {
@@ -17,17 +21,21 @@ interface Check {
 }
 
 /** Values that are right by themselves and contradict each other. `wrong` are the places of those that are not. */
-export function flowMistakes(flow: CheckedFlow, wrong: readonly Path[]): readonly Problem[] {
+export function flowMistakes(
+  flow: CheckedFlow,
+  wrong: readonly Path[],
+  isFile: IsFile,
+): readonly Problem[] {
   const isWhole = (path: Path): boolean =>
     !wrong.some((one) => isWithin(one, path) || isWithin(path, one));
   // A key of the root that is not known may be one of them, misspelt.
   const isMisspelt = wrong.some((path) => path.length === 1 && !(String(path[0]) in flow));
-  return checksOf(flow, isMisspelt)
+  return checksOf(flow, isMisspelt, isFile)
     .filter(({ reads }) => reads.every(isWhole))
     .flatMap(({ find }) => find());
 }
 
-function checksOf(flow: CheckedFlow, isMisspelt: boolean): readonly Check[] {
+function checksOf(flow: CheckedFlow, isMisspelt: boolean, isFile: IsFile): readonly Check[] {
   const { gateway, pipelines } = flow;
   return [
     {
@@ -38,7 +46,7 @@ function checksOf(flow: CheckedFlow, isMisspelt: boolean): readonly Check[] {
           : [],
     },
     ...(gateway === undefined ? adminChecks(flow) : gatewayChecks(flow, gateway)),
-    ...pipelineChecks(flow),
+    ...pipelineChecks(flow, isFile),
   ];
 }
 
@@ -47,13 +55,17 @@ function adminChecks({ admin }: CheckedFlow): readonly Check[] {
 }
 
 /** Of each pipeline by itself. */
-function pipelineChecks({ name, store, gateway, pipelines = {} }: CheckedFlow): readonly Check[] {
+function pipelineChecks(
+  { name, store, gateway, pipelines = {} }: CheckedFlow,
+  isFile: IsFile,
+): readonly Check[] {
   const around = { store, hasGateway: gateway !== undefined };
   const checks = Object.entries(pipelines).flatMap(([each, pipeline]): readonly Check[] => {
     const path = ["pipelines", each];
     const vertices = [...path, "vertices"];
     return [
       { reads: [vertices], find: () => lineMistakes(each, pipeline) },
+      { reads: [vertices], find: () => moduleMistakes(each, pipeline, isFile) },
       { reads: [[...path, "limits"], vertices], find: () => rateLimitMistakes(each, pipeline) },
       { reads: [path, ["store"]], find: () => fleetMistakes(each, pipeline, around) },
       {

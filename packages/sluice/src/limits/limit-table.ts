@@ -44,6 +44,8 @@ export interface AnsweredVertexLimit {
 }
 
 interface Changed {
+  /** What does not hold as one might think. */
+  readonly note?: string;
   readonly from: Rates | null;
   readonly to: Rates | null;
 }
@@ -66,9 +68,10 @@ export function limitLines(
 }
 
 export function changedLine(target: readonly string[], answer: unknown): string {
-  const { from, to } = answer as Changed;
+  const { from, to, note } = answer as Changed;
+  const more = note === undefined ? "" : `; ${note}`;
   if (isOfVertex(from) && isOfVertex(to))
-    return `the limits of ${target.join(" ")} are now ${vertexText(to)}; they were ${vertexText(from)}`;
+    return `the limits of ${target.join(" ")} are now ${vertexText(to)}; they were ${vertexText(from)}${more}`;
   return `the limit of ${target.join(" ")} is now ${ratesText(to)}; it was ${ratesText(from)}`;
 }
 
@@ -81,7 +84,7 @@ function vertexRow(one: AnsweredVertexLimit): readonly string[] {
 }
 
 /** "200/s, from 10/s in 60s; 4 batches at once". */
-function vertexText({ rateLimit, concurrency, readBatchSize }: AnsweredVertexLimit): string {
+export function vertexText({ rateLimit, concurrency, readBatchSize }: AnsweredVertexLimit): string {
   const { max, min, rampUpDuration } = rateLimit ?? {};
   const from = min === undefined ? "" : `, from ${perSecondText(min)}`;
   const ramp = rampUpDuration === undefined ? "" : ` in ${rampUpDuration}`;

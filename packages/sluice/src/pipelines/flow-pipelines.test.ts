@@ -1,8 +1,9 @@
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
+import { MemoryStore } from "@sluice/fleet";
 import type { PartEvent } from "@sluice/gateway";
-import { startPipeline } from "@sluice/pipeline";
-import type { SourceConnector } from "@sluice/pipeline";
+import { generator, startPipeline } from "@sluice/pipeline";
+import type { Source, SourceConnector } from "@sluice/pipeline";
 import { expect, onTestFinished, test } from "vitest";
 import { loadFlow } from "../flow/flow-file.ts";
 import type { Flow } from "../flow/flow.ts";
@@ -16,6 +17,7 @@ function run(
   text: string,
   broken: ReadonlySet<string> = new Set(),
   others: Partial<Connectors> = {},
+  storeOf: (timer: VirtualTimer) => MemoryStore | undefined = () => undefined,
 ) {
   const timer = new VirtualTimer();
   const told: PartEvent[] = [];
@@ -29,7 +31,7 @@ function run(
     },
     ...others,
   };
-  const pipelines = new FlowPipelines("shop", undefined, {
+  const pipelines = new FlowPipelines("shop", storeOf(timer), {
     start: startPipeline,
     connectors,
     gates,
@@ -153,6 +155,44 @@ test.each([
   expect(pipelines.views().map(({ state }) => state.status)).toEqual(["running", "running"]);
 });
 
+test("a reload that fails leaves every pipeline as it was", async () => {
+  const broken = new Set<string>();
+  const { pipelines, timer, kinds } = run(TWO, broken);
+  await timer.advance(1_000);
+  broken.add("b/out");
+  const changed = TWO.replace("max: 10", "max: 50").replace("rate: 5/s", "rate: 6/s");
+  const reloaded = pipelines.reload(flow(changed).pipelines);
+  await expect(reloaded).rejects.toThrow("the disk is full");
+  await timer.advance(5_000);
+  expect(statuses(pipelines)).toEqual(["a running", "b running"]);
+  expect(pipelines.views()[0]?.flow.limits?.rateLimit?.max).toBe(10);
+  expect(rateOf(pipelines, "a")).toBeCloseTo(10, -0.5);
+  expect(kinds().filter((kind) => kind === "pipeline-draining")).toEqual([]);
+});
+
+test("unset removes the limits of a vertex from the store; a limit of a vertex without one is local", async () => {
+  const stored: string[] = [];
+  const { pipelines, timer } = run(TWO, new Set(), {}, (clock) => {
+    const store = new MemoryStore(clock);
+    const setLimits = store.setLimits.bind(store);
+    store.setLimits = (pool, limits) => {
+      stored.push(limits);
+      return setLimits(pool, limits);
+    };
+    return store;
+  });
+  await timer.advance(2_000);
+  const change = async (limits: { readonly rateLimit: { readonly max: number } } | undefined) => {
+    const changed = pipelines.setLimits("a", "in", limits);
+    await timer.advance(1_000);
+    await changed;
+  };
+  await change({ rateLimit: { max: 30 } });
+  await change(undefined);
+  expect(stored).toEqual([JSON.stringify({ max: 30, min: 10 }), ""]);
+  expect([pipelines.isLocal("a", "in"), pipelines.isLocal("b", "in")]).toEqual([false, true]);
+});
+
 test("a pipeline at the end of its source has stopped, and is no failure", async () => {
   const { pipelines, timer } = run(TWO.replace("rate: 5/s", "count: 7"));
   await timer.advance(2_000);
@@ -210,6 +250,47 @@ test("a stop gives up a start that is under way", async () => {
   expect(isStopped).toBe(true);
   await stopped;
   expect(statuses(pipelines)).toEqual(["a stopped", "b stopped"]);
+});
+
+test("a stop does not wait for a client library that goes on connecting, and what it opens late is closed", async () => {
+  let open: (source: Source) => void = () => {};
+  const late = new Promise<Source>((resolve) => (open = resolve));
+  let isClosed = false;
+  const source: SourceConnector = { kind: "deaf", open: () => late };
+  const { pipelines, timer } = run(TWO, new Set(), { source: () => Promise.resolve(source) });
+  await timer.advance(1_000);
+  expect(pipelines.notReady()).toBe("pipeline a starts: in connects (generator)");
+  const stopped = pipelines.stop();
+  await timer.advance(1);
+  await stopped;
+  open({
+    read: () => Promise.resolve([]),
+    ack: () => Promise.resolve(),
+    close: async () => void (isClosed = true),
+  });
+  await timer.advance(1);
+  expect(isClosed).toBe(true);
+});
+
+test("all pipelines have begun when the last one has connected", async () => {
+  let open: () => void = () => {};
+  const connected = new Promise<void>((resolve) => (open = resolve));
+  const { pipelines, timer } = run(TWO, new Set(), {
+    source: async () => {
+      await connected;
+      return generator({ values: [1], count: 9e9, ratePerSecond: 1 });
+    },
+  });
+  let isReady = false;
+  void pipelines.begun().then(() => (isReady = true));
+  await timer.advance(5_000);
+  expect([isReady, pipelines.notReady()]).toEqual([
+    false,
+    "pipeline a starts: its connectors are made",
+  ]);
+  open();
+  await timer.advance(100);
+  expect([isReady, pipelines.notReady()]).toEqual([true, undefined]);
 });
 
 test("a pipeline that fails while it drains does not keep the others from their drain", async () => {

@@ -57,6 +57,13 @@ interface Entry {
   /** Limits that were set while it ran. */
   readonly live: Map<string, VertexLimitSource>;
   readonly throttled: Map<string, Throttled>;
+  /** What the start has come to; undefined once it reads. */
+  opening: Opening | undefined;
+}
+
+interface Opening {
+  readonly vertex: string;
+  readonly what: "pool" | "connector";
 }
 
 /** What a new file changed. */
@@ -128,12 +135,19 @@ export class FlowPipelines {
     }));
   }
 
+  /** Resolves once every pipeline of the file has read for the first time, or has ended. */
+  async begun(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map(({ pipeline }) => pipeline.begun));
+  }
+
   /** Undefined while all pipelines run. */
   notReady(): string | undefined {
     if (this.#isStopping) return "the pipelines are draining";
     const { timer } = this.#world;
-    for (const [name, { pipeline }] of this.#entries) {
-      const { failure } = pipeline;
+    for (const [name, { pipeline, opening, flow }] of this.#entries) {
+      const { failure, status } = pipeline;
+      if (failure === undefined && status === "starting")
+        return `pipeline ${name} starts: ${openingText(opening, flow)}`;
       if (failure === undefined) continue;
       const nextInMs = Math.max(1, failure.nextAtMs - timer.now());
       return `pipeline ${name} failed: ${failure.error.message}; next start in ${durationText(nextInMs)}`;
@@ -141,11 +155,20 @@ export class FlowPipelines {
     return undefined;
   }
 
+  /**
+   * Whether a new rate limit of a vertex holds for this replica alone: a vertex that has none in the file is in no pool, so
+   * other replicas do not hear of it.
+   */
+  isLocal(pipeline: string, vertex: string): boolean {
+    const entry = this.#entries.get(pipeline);
+    return this.#store !== undefined && entry !== undefined && !isLimited(entry.flow, vertex);
+  }
+
   has(pipeline: string, vertex: string): boolean {
     return this.#entries.get(pipeline)?.flow.vertices.some(({ name }) => name === vertex) ?? false;
   }
 
-  /** Limits of a vertex from now on, for the whole fleet; undefined: those of the flow file again. */
+  /** Limits of a vertex from now on, for the whole fleet unless `isLocal`; undefined: those of the flow file again. */
   async setLimits(
     pipeline: string,
     vertex: string,
@@ -154,7 +177,9 @@ export class FlowPipelines {
     const entry = this.#entries.get(pipeline);
     if (entry === undefined) return;
     const wanted = limits ?? ownLimitsOf(entry.flow, vertex);
-    await entry.pipeline.setLimits(vertex, effectiveOf(entry.flow, wanted));
+    await entry.pipeline.setLimits(vertex, effectiveOf(entry.flow, wanted), {
+      isUnset: limits === undefined,
+    });
     if (limits === undefined) entry.live.delete(vertex);
     else entry.live.set(vertex, { limits, setAtMs: this.#world.wallClock.now() });
   }
@@ -170,53 +195,84 @@ export class FlowPipelines {
   }
 
   async #reload(pipelines: Readonly<Record<string, FlowPipeline>>): Promise<Reloaded> {
-    const changes = { limits: [], restarted: [], started: [], stopped: [] } as {
-      [Kind in keyof Reloaded]: string[];
+    const entries = [...this.#entries];
+    const gone = entries.filter(([name]) => !Object.hasOwn(pipelines, name));
+    const restarted = entries.filter(([name, { flow }]) => {
+      const next = pipelines[name];
+      return next !== undefined && needsRestart(flow, next);
+    });
+    const kept = entries.filter((entry) => !gone.includes(entry) && !restarted.includes(entry));
+    const added = Object.keys(pipelines).filter((name) => !this.#entries.has(name));
+    // What may fail comes first, and is undone: after that a pipeline that cannot start is a failed one.
+    const { connectors } = this.#world;
+    for (const name of [...restarted.map(([one]) => one), ...added])
+      await definePipeline(name, pipelines[name] as FlowPipeline, connectors);
+    const limits = await this.#reloadLimits(kept, pipelines);
+    for (const [name, { pipeline }] of gone) {
+      await pipeline.stop();
+      this.#entries.delete(name);
+    }
+    for (const [name, entry] of restarted) {
+      await entry.pipeline.stop();
+      entry.flow = pipelines[name] as FlowPipeline;
+      await this.#restart(name, entry);
+    }
+    for (const name of added) this.#add(name, pipelines[name] as FlowPipeline);
+    return {
+      limits,
+      restarted: restarted.map(([name]) => name),
+      started: added,
+      stopped: gone.map(([name]) => name),
     };
-    for (const [name, entry] of this.#entries)
-      if (!Object.hasOwn(pipelines, name)) {
-        changes.stopped.push(name);
-        await entry.pipeline.stop();
-        this.#entries.delete(name);
+  }
+
+  /** Starts a pipeline with its new settings; limits that were set while it ran stay. */
+  async #restart(name: string, entry: Entry): Promise<void> {
+    entry.pipeline = this.#supervise(name, entry);
+    for (const [vertex, { limits }] of entry.live)
+      if (this.has(name, vertex))
+        await entry.pipeline.setLimits(vertex, effectiveOf(entry.flow, limits));
+      else entry.live.delete(vertex);
+  }
+
+  /** New limits of the pipelines that go on; all of them, or none if one is refused. */
+  async #reloadLimits(
+    entries: readonly (readonly [string, Entry])[],
+    pipelines: Readonly<Record<string, FlowPipeline>>,
+  ): Promise<readonly string[]> {
+    const changed = entries.flatMap(([name, entry]) => {
+      const flow = pipelines[name] as FlowPipeline;
+      return flow.vertices.flatMap(({ name: vertex }) => {
+        const [from, to] = [entry.flow, flow].map((one) =>
+          effectiveOf(one, ownLimitsOf(one, vertex)),
+        ) as [VertexLimits, VertexLimits];
+        return isDeepStrictEqual(from, to) ? [] : [{ name, entry, vertex, to }];
+      });
+    });
+    const undo: (() => Promise<void>)[] = [];
+    try {
+      for (const { entry, vertex, to } of changed) {
+        const former = effectiveOf(entry.flow, limitSourceOf(entry, vertex).limits);
+        await entry.pipeline.setLimits(vertex, to);
+        undo.unshift(() => entry.pipeline.setLimits(vertex, former));
       }
-    for (const [name, flow] of Object.entries(pipelines)) {
-      const entry = this.#entries.get(name);
-      if (entry === undefined) {
-        changes.started.push(name);
-        this.#add(name, flow);
-      } else if (needsRestart(entry.flow, flow)) {
-        changes.restarted.push(name);
-        await entry.pipeline.stop();
-        entry.flow = flow;
-        entry.pipeline = this.#supervise(name, entry);
-        for (const [vertex, { limits }] of entry.live)
-          if (this.has(name, vertex))
-            await entry.pipeline.setLimits(vertex, effectiveOf(flow, limits));
-          else entry.live.delete(vertex);
-      } else changes.limits.push(...(await this.#reloadLimits(name, entry, flow)));
+    } catch (error) {
+      for (const back of undo) await back().catch(() => undefined);
+      throw error;
     }
-    return changes;
+    for (const [name, entry] of entries) entry.flow = pipelines[name] as FlowPipeline;
+    for (const { entry, vertex } of changed) entry.live.delete(vertex);
+    return changed.map(({ name, vertex }) => `${name}/${vertex}`);
   }
 
-  async #reloadLimits(name: string, entry: Entry, flow: FlowPipeline): Promise<readonly string[]> {
-    const before = entry.flow;
-    entry.flow = flow;
-    const changed: string[] = [];
-    for (const { name: vertex } of flow.vertices) {
-      const wanted = effectiveOf(flow, ownLimitsOf(flow, vertex));
-      if (isDeepStrictEqual(effectiveOf(before, ownLimitsOf(before, vertex)), wanted)) continue;
-      await entry.pipeline.setLimits(vertex, wanted);
-      entry.live.delete(vertex);
-      changed.push(`${name}/${vertex}`);
-    }
-    return changed;
-  }
-
-  #track({ throttled }: Entry, event: PipelineEvent): void {
+  #track(entry: Entry, event: PipelineEvent): void {
+    const { throttled } = entry;
     if (event.kind === "throttled") {
       const { vertex, reason, detail } = event;
       throttled.set(vertex, { reason, detail, sinceMs: this.#world.timer.now() });
     } else if (event.kind === "flowing") throttled.delete(event.vertex);
+    else if (event.kind === "opening") entry.opening = { vertex: event.vertex, what: event.what };
+    else if (event.kind === "started") entry.opening = undefined;
     else if (event.kind === "stopped" || event.kind === "failed") throttled.clear();
   }
 
@@ -256,6 +312,16 @@ export class FlowPipelines {
         }),
     });
   }
+}
+
+/** "in connects (pulsar)". */
+function openingText(opening: Opening | undefined, { vertices, deadLetter }: FlowPipeline): string {
+  if (opening === undefined) return "its connectors are made";
+  const { vertex, what } = opening;
+  if (what === "pool") return `${vertex} joins the pool of its limit in the store`;
+  const { source, map, sink = deadLetter } = vertices.find(({ name }) => name === vertex) ?? {};
+  const { kind } = source ?? map ?? sink ?? {};
+  return `${vertex} connects${kind === undefined ? "" : ` (${kind})`}`;
 }
 
 function fleetOf(

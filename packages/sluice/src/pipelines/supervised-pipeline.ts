@@ -51,6 +51,8 @@ export class SupervisedPipeline {
   /** Limits that were set while the pipeline ran, for its next start. */
   readonly #changed = new Map<string, VertexLimits>();
   readonly #ended: Promise<void>;
+  readonly #begun: Promise<void>;
+  #onBegun: () => void = () => {};
   #running: RunningPipeline | undefined;
   #failure: PipelineFailure | undefined;
   #last: PipelineState | undefined;
@@ -59,12 +61,24 @@ export class SupervisedPipeline {
   constructor(options: SupervisedOptions) {
     this.name = options.name;
     this.#options = options;
-    this.#ended = this.#run();
+    this.#begun = new Promise((resolve) => {
+      this.#onBegun = resolve;
+    });
+    this.#ended = this.#run().finally(() => this.#onBegun());
+  }
+
+  get status(): PipelineStatus {
+    return this.#status;
   }
 
   /** Undefined while it runs. */
   get failure(): PipelineFailure | undefined {
     return this.#failure;
+  }
+
+  /** Resolves when it reads for the first time, or has ended before. */
+  get begun(): Promise<void> {
+    return this.#begun;
   }
 
   /** Resolves when the source is at its end, or after `stop`. Never rejects. */
@@ -85,10 +99,14 @@ export class SupervisedPipeline {
   }
 
   /** New limits of a vertex, now and after every further start. */
-  async setLimits(vertex: string, limits: VertexLimits): Promise<void> {
+  async setLimits(
+    vertex: string,
+    limits: VertexLimits,
+    options: { readonly isUnset?: boolean } = {},
+  ): Promise<void> {
     // Limits that the next start refuses would keep the pipeline from starting.
     if (this.#running === undefined) checkLimits(limits, `${vertex}.limits`);
-    else await this.#running.setLimits(vertex, limits);
+    else await this.#running.setLimits(vertex, limits, options);
     this.#changed.set(vertex, limits);
   }
 
@@ -142,6 +160,7 @@ export class SupervisedPipeline {
         if (begun.get(vertex) !== limits) await running.setLimits(vertex, limits);
       this.#failure = undefined;
       this.#status = "running";
+      this.#onBegun();
       return await running.done;
     } catch (error) {
       // The pipeline says in `done` why it ended; closing what is left must not hide that.

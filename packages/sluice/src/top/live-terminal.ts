@@ -1,14 +1,17 @@
-const ALTERNATE = "\u001B[?1049h\u001B[?25l";
-const RESTORE = "\u001B[?25h\u001B[?1049l";
+import { keysOf } from "./keys.ts";
+import type { Key } from "./keys.ts";
+
+/** Another screen, without a cursor, whose lines are cut and not wrapped. */
+const ALTERNATE = "\u001B[?1049h\u001B[?25l\u001B[?7l";
+const RESTORE = "\u001B[?7h\u001B[?25h\u001B[?1049l";
 const HOME = "\u001B[H";
 const CLEAR_LINE = "\u001B[K";
 const CLEAR_REST = "\u001B[J";
-const CTRL_C = "\u0003";
 /** Signals after which the terminal is given back. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 interface TerminalListener {
-  readonly onKey: (key: string) => void;
+  readonly onKey: (key: Key) => void;
   readonly onResize: () => void;
 }
 
@@ -26,10 +29,7 @@ export class LiveTerminal {
     const { stdin, stdout } = process;
     const leave = (): void => this.close();
     const onData = (chunk: Buffer): void => {
-      for (const key of chunk.toString("utf8")) {
-        if (key === CTRL_C) leave();
-        else onKey(key);
-      }
+      for (const key of keysOf(chunk.toString("utf8"))) onKey(key);
     };
     const isRaw = stdin.isTTY;
     if (isRaw) stdin.setRawMode(true);
@@ -50,7 +50,8 @@ export class LiveTerminal {
 
   draw(lines: readonly string[]): void {
     if (this.closed.aborted) return;
-    const text = lines.map((line) => line + CLEAR_LINE).join("\r\n");
+    // Before the text: behind a line that fills the width the cursor stands on its last character.
+    const text = lines.map((line) => CLEAR_LINE + line).join("\r\n");
     process.stdout.write(HOME + text + CLEAR_REST);
   }
 

@@ -19,6 +19,7 @@ export interface VertexAnswer {
     readonly ceiling: number | null;
     readonly share: number | null;
     readonly members: number | null;
+    readonly member?: string | null;
     readonly storeAgeMs: number | null;
   };
 }
@@ -44,4 +45,6 @@ export interface TopSnapshot {
   readonly state: StateAnswer;
   readonly why: WholeWhy;
   readonly limits: AnsweredLimits;
+  /** The answer of `/api/why` for the row that is open; `name` is what was asked for. */
+  readonly detail?: { readonly name: string | undefined; readonly answer: WholeWhy } | undefined;
 }

@@ -1,16 +1,17 @@
-import { bytesText, countText, durationText, perSecondText } from "@sluice/gateway/internal";
-import { sentenceOf, untilOf } from "../why/sentences.ts";
-import {
-  failedSentence,
-  vertexSentence,
-  vertexSetting,
-  vertexUntil,
-} from "../why/vertex-sentences.ts";
+import { perSecondText } from "@sluice/gateway/internal";
+import { whyLines } from "../why/why-lines.ts";
 import { wrapped } from "../why/wrapped.ts";
 import type { TopHistory } from "./history.ts";
+import { cut, painter, spread } from "./paint.ts";
+import type { Paint } from "./paint.ts";
 import type { TopSnapshot } from "./state-answer.ts";
-import { localName, topRows } from "./top-rows.ts";
+import { fleetLines, producerLines } from "./top-panels.ts";
+import { localName, shownRows, topRows, whyNameOf } from "./top-rows.ts";
 import type { TopRow } from "./top-rows.ts";
+import { selectedOf } from "./top-state.ts";
+import type { TopState } from "./top-state.ts";
+import { rounded, tableLines } from "./top-table.ts";
+import { waitsOf } from "./top-waits.ts";
 
 export interface FrameOptions {
   readonly columns: number;
@@ -18,255 +19,209 @@ export interface FrameOptions {
   readonly isColoured: boolean;
   /** Local time, "14:32:08". */
   readonly time: string;
-  /** Which of the waits is explained, from 0; beyond the last it begins again. */
-  readonly whyIndex: number;
+  /** Whether keys are heard: a frame that is printed once names none. */
+  readonly isLive: boolean;
 }
 
-/** Narrower terminals get lines of this width, cut by the terminal. */
-const WIDTH_MIN = 60;
-/** Characters of the table without the name. */
-const FIXED = 86;
-const HISTORY = 9;
-const NAME_MIN = 10;
-const BAR = 10;
-const PRODUCERS_MAX = 8;
-const POOLS_MAX = 4;
+/** Narrower terminals get lines of this width. */
+const WIDTH_MIN = 20;
+/** Lines of producers and of the fleet that are worth their place. */
+const PANEL_MIN = 4;
+/** Lines of the explanation at the foot. */
+const WHY_MAX = 5;
+/** Lines of the view that are not rows: head, rule, summary, table head, rule, explanation and keys. */
+const FRAME_LINES = 12;
+
+/** Rows between two pages. */
+export function pageSizeOf(rows: number): number {
+  return Math.max(1, rows - FRAME_LINES);
+}
 
 /** One frame: at most `rows` lines of at most `columns` characters. */
 export function topFrame(
   snapshot: TopSnapshot,
   history: TopHistory,
+  state: TopState,
   options: FrameOptions,
 ): readonly string[] {
   const width = Math.max(WIDTH_MIN, options.columns);
   const paint = painter(options.isColoured);
-  const rows = topRows(snapshot);
   const rule = paint("dim", "─".repeat(width));
-  const foot = [rule, ...whyLines(snapshot, options.whyIndex, width, paint)];
-  const body = [
-    cut(summaryOf(rows), width),
-    "",
-    ...tableLines(rows, history, width, paint),
-    ...producerLines(snapshot, width),
-    ...fleetLines(snapshot, width),
-  ];
-  const room = Math.max(3, options.rows - 2 - foot.length);
-  const shown = body.length > room ? [...body.slice(0, room - 1), "…"] : body;
-  const head = spread("sluice top", `${options.time}   w next why   q quit`, width);
-  return [head, rule, ...shown, ...foot].slice(0, Math.max(1, options.rows));
+  const keys = options.isLive ? "every 1 s   ? keys   q quit" : "";
+  const head = spread(
+    `sluice top${memberText(snapshot)}`,
+    `${options.time}   ${keys}`.trim(),
+    width,
+  );
+  const frame: Frame = { snapshot, history, state, options, width, paint, rule };
+  const { mode } = state;
+  const body =
+    mode.name === "keys"
+      ? KEYS.map((line) => cut(line, width))
+      : mode.name === "detail"
+        ? detailLines(frame, mode)
+        : overviewLines(frame);
+  return [head, rule, ...body].slice(0, Math.max(1, options.rows));
 }
 
-type Style = "dim" | "warn" | "bad" | "bold";
-type Paint = (style: Style, text: string) => string;
+interface Frame {
+  readonly snapshot: TopSnapshot;
+  readonly history: TopHistory;
+  readonly state: TopState;
+  readonly options: FrameOptions;
+  readonly width: number;
+  readonly paint: Paint;
+  readonly rule: string;
+}
 
-const CODES: Readonly<Record<Style, string>> = { dim: "2", warn: "33", bad: "31", bold: "1" };
+function overviewLines({ snapshot, history, state, options, width, paint, rule }: Frame): string[] {
+  const rows = shownRows(snapshot, state);
+  const selected = options.isLive
+    ? selectedOf(state, { rows: rows.map(({ key }) => key) })
+    : undefined;
+  const foot = [
+    rule,
+    ...explanation(snapshot, state.whyIndex, width, paint),
+    ...(options.isLive ? [keysLine(state, width, paint)] : []),
+  ];
+  // The head and its rule, the summary and an empty line.
+  const room = Math.max(2, options.rows - 4 - foot.length);
+  const [tableHead = "", ...lines] = tableLines(rows, { width, paint, history, selected });
+  const index = rows.findIndex(({ key }) => key === selected);
+  const table = [tableHead, ...windowOf(lines, index, room - 1)];
+  const panels = [...producerLines(snapshot, width), ...fleetLines(snapshot, width)];
+  const left = Math.max(0, room - table.length);
+  const shown =
+    panels.length <= left ? panels : left < PANEL_MIN ? [] : [...panels.slice(0, left - 1), " …"];
+  const empty = options.isLive ? Array<string>(left - shown.length).fill("") : [];
+  const summary = cut(summaryOf(topRows(snapshot)), width);
+  return [summary, "", ...table, ...shown, ...empty, ...foot];
+}
 
-function painter(isColoured: boolean): Paint {
-  return (style, text) => (isColoured ? `\u001B[${CODES[style]}m${text}\u001B[0m` : text);
+/** At most `room` lines, with the chosen one among them; the last says how many are below. */
+function windowOf(lines: readonly string[], index: number, room: number): readonly string[] {
+  if (lines.length <= room) return lines;
+  const count = Math.max(1, room - 1);
+  const start = Math.min(Math.max(0, index - count + 1), lines.length - count);
+  const below = lines.length - start - count;
+  const more = below === 0 ? ` … ${start} more above` : ` … ${below} more below`;
+  return [...lines.slice(start, start + count), ...(room > 1 ? [more] : [])];
+}
+
+/** All that is known of one row: its line, and the answer of `sluice why`. */
+function detailLines(
+  { snapshot, history, state, options, width, paint, rule }: Frame,
+  { row, scroll }: { readonly row: string; readonly scroll: number },
+): string[] {
+  const rows = shownRows(snapshot, { ...state, find: "" }).filter(({ key }) => key === row);
+  const name = whyNameOf(row);
+  const { detail } = snapshot;
+  const answer = detail?.name === name ? detail?.answer : undefined;
+  const why = answer === undefined ? ["…"] : [...whyLines(answer, name && localName(name), width)];
+  const table = tableLines(rows, { width, paint, history, selected: undefined });
+  const room = Math.max(1, options.rows - 2 - table.length - 4);
+  const start = Math.max(0, Math.min(scroll, why.length - room));
+  const shown = why.slice(start, start + room).map((line) => cut(line, width));
+  const more = why.length > start + room ? `↓ ${why.length - start - room} more lines   ` : "";
+  return [
+    ...table,
+    "",
+    ...shown,
+    ...Array<string>(Math.max(0, room - shown.length)).fill(""),
+    rule,
+    paint(
+      "dim",
+      cut(state.notice || `${more}↑↓ scroll   l change a limit   esc back   q quit`, width),
+    ),
+  ];
+}
+
+const KEYS = [
+  "",
+  " ↑ ↓ or k j        move; page up, page down, home, end too",
+  " enter             open a row: the answer of sluice why",
+  " w                 explain the next wait, and go to its row",
+  " l                 change a limit of the row: type it, then enter",
+  " s                 sort: path, heaviest first, longest wait first",
+  " /                 find: only rows whose name has the text; esc shows all again",
+  " esc               back",
+  " q or Ctrl-C       quit",
+  "",
+  " Any key goes back.",
+];
+
+function keysLine({ mode, sort, find, notice }: TopState, width: number, paint: Paint): string {
+  if (mode.name === "find") return cut(` find: ${find}▏   enter keeps it, esc shows all`, width);
+  if (mode.name === "limit")
+    return cut(` sluice limits set ${mode.text}▏   enter sets it, esc leaves it`, width);
+  if (notice !== "") return cut(` ${notice}`, width);
+  const found = find === "" ? "/ find" : `/ find: ${find}`;
+  return paint(
+    "dim",
+    cut(
+      ` ↑↓ move   enter open   w next why   l change a limit   s sort: ${sort}   ${found}`,
+      width,
+    ),
+  );
+}
+
+/** Which member of how many this process is, where it is one. */
+function memberText({ state }: TopSnapshot): string {
+  for (const { vertices } of state.pipelines ?? [])
+    for (const { rateLimit } of vertices)
+      if (typeof rateLimit?.members === "number" && typeof rateLimit.member === "string")
+        return `   member ${rateLimit.member.slice(0, 8)} of ${rateLimit.members}`;
+  return "";
 }
 
 /** "6,045/s come in, 210/s reach out. 4 things wait; the longest is orders." */
 function summaryOf(rows: readonly TopRow[]): string {
   const [first] = rows;
   const last = rows.at(-1);
-  if (first === undefined || last === undefined) return "Nothing runs.";
+  if (first === undefined || last === undefined) return " Nothing runs.";
   const reach =
     last === first || !last.key.startsWith("vertex ")
       ? ""
-      : `, ${perSecondText(round(last.perSecond))} reach ${last.name}`;
-  const waiting = rows.filter(({ state }) => state === "throttled" || state === "failed");
+      : `, ${perSecondText(rounded(last.perSecond))} reach ${last.name}`;
+  const waiting = rows.filter(
+    ({ state }) => state === "throttled" || state === "failed" || state === "working",
+  );
   const [longest] = waiting.toSorted((a, b) => (b.forMs ?? 0) - (a.forMs ?? 0));
   const count = waiting.length === 1 ? "1 thing waits" : `${waiting.length} things wait`;
   const end =
     longest === undefined ? "Nothing waits." : `${count}; the longest is ${longest.name}.`;
-  return `${perSecondText(round(first.perSecond))} come in${reach}. ${end}`;
-}
-
-const STATES: Readonly<Record<TopRow["state"], readonly [string, Style | undefined]>> = {
-  flowing: ["≈ flowing", undefined],
-  throttled: ["▥ throttled", "warn"],
-  waiting: ["▹ waiting", "dim"],
-  failed: ["✗ failed", "bad"],
-  stopped: ["■ stopped", "dim"],
-};
-
-function* tableLines(
-  rows: readonly TopRow[],
-  history: TopHistory,
-  width: number,
-  paint: Paint,
-): Generator<string> {
-  const names = Math.max(NAME_MIN, width - FIXED);
-  const line = (name: string, cells: Cells): string =>
-    [
-      cut(name, names - 1).padEnd(names),
-      cells.rate.padStart(8),
-      cells.limit.padStart(10),
-      `  ${cells.use}`.padEnd(18),
-      cells.queue.padStart(6),
-      `  ${cells.state}`.padEnd(14),
-      cells.reason.padEnd(12),
-      cells.waited.padStart(7),
-      `  ${cells.history}`,
-    ]
-      .join("")
-      .slice(0, width)
-      .trimEnd();
-  yield paint("bold", line("PATH", HEADS));
-  for (const row of rows) {
-    const [state, style] = STATES[row.state];
-    const text = line(" ".repeat(row.indent) + row.name, {
-      rate: perSecondText(round(row.perSecond)),
-      limit: row.limit,
-      use: useText(row.use),
-      queue: row.queue === undefined ? "" : countText(row.queue),
-      state,
-      reason: row.reason,
-      waited: row.forMs === undefined ? "" : shortDuration(row.forMs),
-      history: history.bars(row.key, HISTORY),
-    });
-    yield style === undefined ? text : paint(style, text);
-  }
-}
-
-interface Cells {
-  readonly rate: string;
-  readonly limit: string;
-  readonly use: string;
-  readonly queue: string;
-  readonly state: string;
-  readonly reason: string;
-  readonly waited: string;
-  readonly history: string;
-}
-
-const HEADS: Cells = {
-  rate: "RATE",
-  limit: "LIMIT",
-  use: "USE",
-  queue: "QUEUE",
-  state: "STATE",
-  reason: "REASON",
-  waited: "FOR",
-  history: "LAST 60 s",
-};
-
-/** "██████████| 100 %". */
-function useText(use: number | undefined): string {
-  if (use === undefined) return "";
-  const part = Math.min(1, Math.max(0, use));
-  const full = Math.round(part * BAR);
-  const percent = String(Math.round(part * 100)).padStart(3);
-  return `${"█".repeat(full)}${"·".repeat(BAR - full)}|${percent} %`;
-}
-
-function* producerLines({ why }: TopSnapshot, width: number): Generator<string> {
-  const producers = why.waiting.flatMap(({ topic, turn, producers: waiting }) =>
-    waiting.map((producer) => ({ ...producer, topic, turn })),
-  );
-  if (producers.length === 0) return;
-  yield "";
-  yield cut("PRODUCERS       TOPIC          ASKS FOR       GETS    HELD  HOW", width);
-  for (const producer of producers.slice(0, PRODUCERS_MAX)) {
-    const { name, topic, asked, turn, heldFrames, heldBytes, told } = producer;
-    const wait = told === undefined ? "" : `told to wait ${durationText(told.pauseMs)}`;
-    const cells = [
-      cut(name, 15).padEnd(16),
-      cut(localName(topic), 13).padEnd(14),
-      (asked === undefined ? "" : perSecondText(asked)).padStart(9),
-      (turn === undefined ? "" : perSecondText(turn)).padStart(11),
-      countText(heldFrames).padStart(8),
-      `  ${heldFrames > 0 ? `held, ${bytesText(heldBytes)}` : wait}`,
-    ];
-    yield cells.join("").slice(0, width).trimEnd();
-  }
-}
-
-function* fleetLines({ state }: TopSnapshot, width: number): Generator<string> {
-  const pools = (state.pipelines ?? []).flatMap(({ name, vertices }) =>
-    vertices.flatMap(({ name: vertex, rateLimit }) =>
-      typeof rateLimit?.members === "number" ? [{ pool: `${name}/${vertex}`, ...rateLimit }] : [],
-    ),
-  );
-  if (pools.length > 0) yield "";
-  for (const [index, { pool, members, ceiling, share, storeAgeMs }] of pools
-    .slice(0, POOLS_MAX)
-    .entries()) {
-    const text = [
-      (index === 0 ? "FLEET" : "").padEnd(12),
-      `${pool}: ${members} ${members === 1 ? "member" : "members"}`,
-      ceiling === null ? "" : `   ceiling ${perSecondText(round(ceiling))}`,
-      share === null ? "" : `, this member ${perSecondText(round(share))}`,
-      storeAgeMs === null ? "" : `   store answered ${durationText(storeAgeMs)} ago`,
-    ].join("");
-    yield text.slice(0, width);
-  }
+  return ` ${perSecondText(rounded(first.perSecond))} come in${reach}. ${end}`;
 }
 
 /** One of the waits, in sentences. */
-function whyLines(
+function explanation(
   { why }: TopSnapshot,
   index: number,
   width: number,
   paint: Paint,
 ): readonly string[] {
-  const { vertices = [], failed = [] } = why.pipelines ?? {};
-  const all = [
-    ...failed.map((one) => ({ reason: "failed", sentence: failedSentence(one) })),
-    ...why.waiting.map((one) => ({
-      reason: one.reason,
-      sentence: sentenceOf(one),
-      until: untilOf(one),
-      setting: one.setting.path,
-    })),
-    ...vertices.map((one) => ({
-      reason: one.reason,
-      sentence: vertexSentence(one),
-      until: vertexUntil(one),
-      setting: vertexSetting(one),
-    })),
-  ] as readonly WhyText[];
-  const shown = all[index % Math.max(1, all.length)];
+  const all = waitsOf(why);
+  const place = index % Math.max(1, all.length);
+  const shown = all[place];
   if (shown === undefined) return [];
-  const { reason, sentence, until, setting } = shown;
+  const { reason, sentence, until, setting, command } = shown;
   const text = [
     `▥ ${reason} `,
     sentence,
     ...(until === undefined ? [] : [`Until ${until}.`]),
     ...(setting === undefined ? [] : [`Setting: ${setting}`]),
   ].join(" ");
-  const lead = `WHY ${(index % all.length) + 1} of ${all.length}`.padEnd(12);
+  const lead = ` WHY ${place + 1} of ${all.length}`.padEnd(13);
   const room = width - lead.length;
-  return wrapped(text, room).map(
+  const sentences = wrapped(text, room);
+  // The command is what to do, so it stays if the sentences are too long.
+  const countMax = command === undefined ? WHY_MAX : WHY_MAX - 1;
+  const isCut = sentences.length > countMax;
+  const kept = sentences
+    .slice(0, countMax)
+    .map((line, row) => (isCut && row === countMax - 1 ? `${cut(line, room - 2)} …` : line))
+    .concat(command ?? []);
+  return kept.map(
     (line, row) => (row === 0 ? paint("bold", lead) : " ".repeat(lead.length)) + cut(line, room),
   );
-}
-
-interface WhyText {
-  readonly reason: string;
-  readonly sentence: string;
-  readonly until?: string | undefined;
-  readonly setting?: string | undefined;
-}
-
-function spread(left: string, right: string, width: number): string {
-  return `${left}${" ".repeat(Math.max(1, width - left.length - right.length))}${right}`;
-}
-
-function cut(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, width - 1)}…` : text;
-}
-
-/** One decimal below 10. */
-function round(value: number): number {
-  return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
-}
-
-/** "1m 12s", "38s", "6.0s", "45ms". */
-function shortDuration(ms: number): string {
-  return durationText(ms)
-    .replace(" min", "m")
-    .replace(" ms", "ms")
-    .replace(" h", "h")
-    .replace(" s", "s");
 }

@@ -1,6 +1,7 @@
 import { countText, perSecondText, shortTopic } from "@sluice/gateway/internal";
 import type { AnsweredLimits } from "../limits/limit-table.ts";
 import type { WholeWhy } from "../why/why-lines.ts";
+import type { TopState } from "./top-state.ts";
 import type { StateAnswer, TopSnapshot, VertexAnswer } from "./state-answer.ts";
 
 export interface TopRow {
@@ -14,7 +15,7 @@ export interface TopRow {
   /** Used part of the limit, 0 to 1. */
   readonly use?: number | undefined;
   readonly queue?: number | undefined;
-  readonly state: "flowing" | "throttled" | "waiting" | "failed" | "stopped";
+  readonly state: "flowing" | "throttled" | "waiting" | "working" | "failed" | "stopped";
   readonly reason: string;
   readonly forMs?: number | undefined;
 }
@@ -69,8 +70,7 @@ function limited(
 
 function pipelineRows({ pipelines = [] }: StateAnswer, why: WholeWhy): readonly TopRow[] {
   return pipelines.flatMap(({ name, status, vertices }): readonly TopRow[] => {
-    if (vertices.length > 0)
-      return vertices.map((vertex) => vertexRow(name, vertex, why, pipelines.length > 1));
+    if (vertices.length > 0) return vertices.map((vertex) => vertexRow(name, vertex, why));
     const state = status === "failed" ? "failed" : "stopped";
     return [
       { key: `pipeline ${name}`, indent: 0, name, perSecond: 0, limit: "–", state, reason: "" },
@@ -78,28 +78,28 @@ function pipelineRows({ pipelines = [] }: StateAnswer, why: WholeWhy): readonly 
   });
 }
 
-function vertexRow(
-  pipeline: string,
-  vertex: VertexAnswer,
-  why: WholeWhy,
-  isQualified: boolean,
-): TopRow {
+function vertexRow(pipeline: string, vertex: VertexAnswer, why: WholeWhy): TopRow {
   const { name, perSecond, queue, waiting } = vertex;
-  const cause = why.pipelines?.vertices.find(
-    (one) => one.pipeline === pipeline && one.vertex === name,
-  );
+  const isThis = (one: { readonly pipeline: string; readonly vertex: string }): boolean =>
+    one.pipeline === pipeline && one.vertex === name;
+  const cause = why.pipelines?.vertices.find(isThis);
+  const working = why.pipelines?.working.find(isThis);
   // It waits for room in the next buffer; the cause is further along.
   const behind = cause === undefined && waiting?.reason === null ? waiting : undefined;
   return {
     key: `vertex ${pipeline}/${name}`,
     indent: 0,
-    name: isQualified ? `${pipeline}/${name}` : name,
+    name: `${pipeline}/${name}`,
     perSecond,
     ...vertexLimit(vertex),
     queue: queue ?? undefined,
-    state: cause !== undefined ? "throttled" : behind === undefined ? "flowing" : "waiting",
-    reason: cause?.reason ?? (behind === undefined ? "" : "buffer full"),
-    forMs: cause?.forMs ?? behind?.forMs,
+    ...(cause !== undefined
+      ? { state: "throttled", reason: cause.reason, forMs: cause.forMs }
+      : working !== undefined
+        ? { state: "working", reason: workReason(working.failure), forMs: working.forMs }
+        : behind !== undefined
+          ? { state: "waiting", reason: "buffer full", forMs: behind.forMs }
+          : { state: "flowing", reason: "" }),
   };
 }
 
@@ -113,6 +113,45 @@ function vertexLimit({ gate, rateLimit, perSecond }: VertexAnswer): Pick<TopRow,
   const share = rateLimit?.share ?? undefined;
   if (share === undefined || share <= 0) return { limit: "–" };
   return { limit: perSecondText(share), use: perSecond / share };
+}
+
+function workReason(failure: string | undefined): string {
+  return failure === undefined ? "no answer" : "failing";
+}
+
+/** The rows that are shown: those that were looked for, in the chosen order. */
+export function shownRows(
+  snapshot: TopSnapshot,
+  { find, sort }: Pick<TopState, "find" | "sort">,
+): readonly TopRow[] {
+  const wanted = find.toLowerCase();
+  const rows = topRows(snapshot).filter(({ name }) => name.toLowerCase().includes(wanted));
+  if (sort === "path") return rows;
+  return rows.toSorted((a, b) =>
+    sort === "heaviest" ? b.perSecond - a.perSecond : (b.forMs ?? -1) - (a.forMs ?? -1),
+  );
+}
+
+/** What `sluice why` is asked for a row; undefined: for all. */
+export function whyNameOf(row: string): string | undefined {
+  return /^(?:topic|vertex|pipeline) (.+)$/.exec(row)?.[1];
+}
+
+/** What a limit of a row is set with: its target and its present limit, to be edited. */
+export function limitWordsOf(row: string, { limits }: TopSnapshot): string | undefined {
+  const [, sort, name = ""] = /^(topic|vertex) (.+)$/.exec(row) ?? [];
+  if (sort === "vertex") {
+    const max = limits.vertices?.find((one) => one.name === name)?.rateLimit?.max;
+    return `vertex ${name} max=${max ?? ""}`;
+  }
+  const messagesOf = (level: string, ...names: readonly (string | undefined)[]): string => {
+    const found = limits.limits?.find((one) => one.level === level && names.includes(one.name));
+    return typeof found?.messages === "number" ? `${found.messages}/s` : "";
+  };
+  if (row === "broker") return `broker messages=${messagesOf("broker", undefined)}`;
+  if (sort !== "topic") return undefined;
+  const short = shortTopic(name);
+  return `topic ${short} messages=${messagesOf("topic", name, short)}`;
 }
 
 /** Topics of the default namespace without it. */

@@ -1,5 +1,5 @@
 import { countText, durationText, perSecondText } from "@sluice/gateway/internal";
-import type { WhyFailed, WhyVertex } from "../pipelines/admin/vertex-why.ts";
+import type { WhyFailed, WhyVertex, WhyWorking } from "../pipelines/admin/vertex-why.ts";
 
 /** Syncs of a member with its store after the store is back, until it has its share again. */
 const HEAL_MS = 6_000;
@@ -32,26 +32,58 @@ export function vertexUntil({ reason, share, untilInMs, queue }: WhyVertex): str
       ? "the service takes more again"
       : `the next request, in about ${inTime}`;
   if (inTime === undefined) return undefined;
-  return reason === "rate" || reason === "fleet-share"
-    ? `the next token, in ${inTime}`
-    : `in ${inTime}`;
+  if (reason === "retry-after") return `the pause of the service ends, in ${inTime}`;
+  return `the next token, in ${inTime}`;
 }
 
-/** A command that changes the cause; undefined if none does. */
-export function vertexTry({ reason, pipeline, vertex, share }: WhyVertex): string | undefined {
+/** What changes the cause: a command, or an edit of the flow file; undefined if nothing here does. */
+export function vertexTry(why: WhyVertex): string | undefined {
+  const { reason, pipeline, vertex, share, setting, isAdaptive } = why;
+  const line = setting?.place ?? "the flow file";
+  if (reason === "rate") return `a higher rate in ${line}`;
+  if (reason === "concurrency")
+    return isAdaptive === false ? `a higher number, or adaptive, in ${line}` : undefined;
+  if (reason === "store-lost")
+    return "bring the store back; a smaller maxMembers gives a larger safe share";
   if (reason !== "fleet-share" || share?.max === undefined || share.rampLeftMs !== undefined)
     return undefined;
   return `sluice limits set vertex ${pipeline}/${vertex} max=${share.max * 2}`;
 }
 
 /** The setting with its value; of what no setting decides, the reason for that. */
-export function vertexSetting({ reason, setting }: WhyVertex): string {
+export function vertexSetting({ reason, setting, isAdaptive }: WhyVertex): string {
   if (setting === undefined) return reason === "retry-after" ? "none: the service decides" : "none";
   const { path, value, place, setAt } = setting;
   const shown = value === undefined ? "" : ` = ${valueText(value)}`;
   const where = setAt === undefined ? place : `set by REST at ${setAt}`;
   const text = `${path}${shown}${where === undefined ? "" : `   ${where}`}`;
-  return reason === "concurrency" ? `none needed: the limit finds itself; ${text}` : text;
+  return reason === "concurrency" && isAdaptive !== false
+    ? `none needed: the limit finds itself; ${text}`
+    : text;
+}
+
+/** What a vertex has worked on for long. */
+export function workingSentence(why: WhyWorking): string {
+  const { vertex, role, peer, messages, failure, forMs } = why;
+  const what = messages === 1 ? "one message" : `a batch of ${countText(messages)} messages`;
+  const time = durationText(forMs);
+  if (failure !== undefined)
+    return `${vertex} has tried ${what} again and again for ${time}. The last try failed: ${failure}.${standing(why)}`;
+  const silent = role === "map" ? "Its map" : (peer ?? "Its sink");
+  return `${vertex} has been working on ${what} for ${time}. ${silent} has not answered.${standing(why)}`;
+}
+
+/** When the call is given up; undefined if it has no time limit. */
+export function workingUntil({ failure, untilInMs }: WhyWorking): string | undefined {
+  if (failure !== undefined) return "a try succeeds";
+  return untilInMs === undefined
+    ? undefined
+    : `an answer; the call is given up in ${durationText(untilInMs)}`;
+}
+
+function standing(why: Pick<WhyWorking, "behind" | "vertex">): string {
+  const text = behindOf(why);
+  return text === "" ? "" : ` ${text}.`;
 }
 
 export function failedSentence({ pipeline, error, starts }: WhyFailed): string {
@@ -77,6 +109,8 @@ function causeOf(why: WhyVertex): string {
     return `The store has not answered${age} and the lease of this member has ended, so it has the rate${has}`;
   }
   if (reason === "fleet-joining") return "It has joined its fleet and has no share yet";
+  if (reason === "concurrency" && why.isAdaptive === true && detail.includes("longer than"))
+    return `${capital(detail)}, so the limit does not grow`;
   if (reason !== "fleet-share" || share?.share === undefined) return capital(detail);
   const { share: own, ceiling, members } = share;
   const by =
@@ -94,7 +128,7 @@ function backlogOf({ queue }: WhyVertex): string {
   return queue === undefined || queue === 0 ? "" : `${countText(queue)} messages are behind it`;
 }
 
-function behindOf({ behind, vertex }: WhyVertex): string {
+function behindOf({ behind, vertex }: Pick<WhyVertex, "behind" | "vertex">): string {
   if (behind.length === 0) return "";
   const stand = behind.length === 1 ? "stands" : "stand";
   return `${behind.join(", ")} ${stand} behind it: the buffer of ${vertex} is full`;

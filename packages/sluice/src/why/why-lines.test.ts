@@ -1,7 +1,9 @@
 import type { Why, WhyAnswer, WhyPaused } from "@sluice/gateway/admin";
 import { expect, test } from "vitest";
 import { sentenceOf, untilOf } from "./sentences.ts";
+import type { WhyVertex, WhyWorking } from "../pipelines/admin/vertex-why.ts";
 import { whyLines } from "./why-lines.ts";
+import type { WholeWhy } from "./why-lines.ts";
 
 const ORDERS: Why = {
   reason: "topic-rate",
@@ -60,7 +62,9 @@ test("a topic at its limit is explained in the numbers of the limit, with what t
     "                 partner-feed  aware    told to wait 619 ms, receipt after 11 ms",
     "     not waiting checkout  publishes 291/s, less than a turn",
     '     setting     gateway.limits.topics."public/default/orders" = 1,000/s',
-    "     try         sluice limits set topic public/default/orders messages=3300/s",
+    "     try         sluice limits set topic public/default/orders messages=3300/s   # then none of them waits",
+    "",
+    "As data: sluice why --json",
   ]);
 });
 
@@ -130,6 +134,8 @@ test("a paused connection names the topic that caused it; without waits, nothing
     expect.stringMatching(/^ {5}since {7}\d\d:\d\d:05, for 2\.1 s$/),
     "     because of  a/b/c",
     "     setting     gateway.limits.connection.heldBytes   flow.yaml:9",
+    "",
+    "As data: sluice why orders --json",
   ]);
 });
 
@@ -177,4 +183,119 @@ test("a wait that is nearly over is not said to be 0", () => {
   const { turn: _, becauseOf: __, ...known } = ORDERS;
   const why: Why = { ...known, producers: ORDERS.producers.slice(0, 1), untilInMs: 0 };
   expect(untilOf(why)).toBe("about 1 ms at the present rate");
+});
+
+const READER: WhyVertex = {
+  pipeline: "shop",
+  vertex: "in",
+  role: "source",
+  connector: "pulsar",
+  peer: "orders",
+  reason: "fleet-share",
+  detail: "",
+  since: "2026-11-17T14:30:23.000Z",
+  forMs: 105_000,
+  queue: 90_800,
+  share: { share: 222, ceiling: 888, max: 1_000, members: 4, rampLeftMs: 15_000 },
+  setting: { path: "pipelines.shop.limits.rateLimit.max", value: 1_000, place: "flow.yaml:21" },
+  behind: [],
+};
+
+function answerOf(
+  waiting: readonly Why[],
+  pipelines: Partial<NonNullable<WholeWhy["pipelines"]>>,
+): WholeWhy {
+  const all = { vertices: [], working: [], failed: [], ...pipelines };
+  return { at: "2026-11-17T14:32:08.000Z", waiting, paused: [], pipelines: all };
+}
+
+test("a topic's answer begins with who waits for how long, and ends with what raising its limit alone would do", () => {
+  const text = [...whyLines(answerOf([ORDERS], { vertices: [READER] }), "orders")];
+  expect(text[0]).toBe("orders is at its limit: 2 of its 3 producers wait, for 1 min 12 s.");
+  expect(text).toContain("Further along, what comes from orders also waits here:");
+  expect(text.slice(-5)).toEqual([
+    "",
+    "Raising the limit of orders alone would make the backlog of in grow faster, by 2,412/s at 3,300/s.",
+    "A command after try holds at once, for the whole fleet. A line of the flow file can be edited: it is",
+    "read again within a second or two.",
+    "As data: sluice why orders --json",
+  ]);
+});
+
+test("a source that could read more than the topic would take is no reason against raising it", () => {
+  const share = { share: 9_000, ceiling: 9_000 };
+  const answer = answerOf([ORDERS], { vertices: [{ ...READER, share }] });
+  expect([...whyLines(answer, "orders")].join("\n")).not.toContain("Raising");
+});
+
+const HANGING: WhyWorking = {
+  pipeline: "shop",
+  vertex: "enrich",
+  role: "map",
+  connector: "module",
+  messages: 1,
+  since: "2026-11-17T14:31:56.000Z",
+  forMs: 12_000,
+  untilInMs: 18_000,
+  setting: { path: "pipelines.shop.vertices.enrich.map.timeout", value: "30 s", place: "f.yaml:9" },
+  behind: ["in"],
+};
+
+test("a map that does not answer is said to work on its message, and when it is given up", () => {
+  const text = [...whyLines(answerOf([], { working: [HANGING] }), "enrich")].slice(0, -2);
+  expect(text).toEqual([
+    "  ▥ working      enrich has been working on one message for 12 s. Its map has not answered. in",
+    "                 stands behind it: the buffer of enrich is full.",
+    expect.stringMatching(/^ {5}since {7}\d\d:\d\d:56$/),
+    "     until       an answer; the call is given up in 18 s",
+    "     setting     pipelines.shop.vertices.enrich.map.timeout = 30 s   f.yaml:9",
+  ]);
+});
+
+test("messages that fail again and again are told with the last failure", () => {
+  const working = [{ ...HANGING, messages: 5, failure: "connect ECONNREFUSED 127.0.0.1:9000" }];
+  const text = [...whyLines(answerOf([], { working }), undefined)]
+    .join(" ")
+    .replaceAll(/\s+/g, " ");
+  expect(text).toContain(
+    "▥ failing enrich has tried a batch of 5 messages again and again for 12 s. The last try failed: connect ECONNREFUSED 127.0.0.1:9000.",
+  );
+});
+
+test("vertices of several pipelines are told apart by the pipeline's name", () => {
+  const other = { ...READER, pipeline: "bulk" };
+  const text = [...whyLines(answerOf([], { vertices: [READER, other] }), undefined)].join("\n");
+  expect(text).toMatch(/shop\/in waits to read.*bulk\/in waits to read/s);
+});
+
+const OUT: WhyVertex = {
+  ...READER,
+  vertex: "out",
+  role: "sink",
+  connector: "http",
+  peer: "http://127.0.0.1:9000/",
+  reason: "concurrency",
+  detail:
+    "22 of 22 requests to 127.0.0.1:9000 are in flight and each takes 105 ms, 72 % longer than at its best",
+  isAdaptive: true,
+  queue: 108,
+  untilInMs: 4.8,
+  setting: { path: "pipelines.shop.vertices.out.sink.http", place: "flow.yaml:26" },
+};
+
+test("an adaptive limit that does not grow says why, and needs no setting", () => {
+  const text = [...whyLines(answerOf([], { vertices: [OUT] }), undefined)]
+    .join(" ")
+    .replaceAll(/\s+/g, " ");
+  expect(text).toContain("72 % longer than at its best, so the limit does not grow.");
+  expect(text).toContain("until the next answer, in about 4.8 ms");
+  expect(text).toContain("setting none needed: the limit finds itself; ");
+  expect(text).not.toContain("try a");
+});
+
+test("a fixed number of requests in flight is a setting to change", () => {
+  const fixed = { ...OUT, isAdaptive: false, detail: "1 of 1 requests are in flight" };
+  const text = [...whyLines(answerOf([], { vertices: [fixed] }), undefined)].join("\n");
+  expect(text).toContain("setting     pipelines.shop.vertices.out.sink.http   flow.yaml:26");
+  expect(text).toContain("try         a higher number, or adaptive, in flow.yaml:26");
 });

@@ -7,7 +7,13 @@ import {
   perSecondText,
   shortTopic,
 } from "@sluice/gateway/internal";
-import type { PipelinesWhy, WhyFailed, WhyVertex } from "../pipelines/admin/vertex-why.ts";
+import type {
+  PipelinesWhy,
+  WhyFailed,
+  WhyVertex,
+  WhyWorking,
+} from "../pipelines/admin/vertex-why.ts";
+import { adviceLines, enoughOf, headlineOf } from "./advice.ts";
 import { pausedSentence, sentenceOf, untilOf } from "./sentences.ts";
 import {
   failedSentence,
@@ -15,6 +21,8 @@ import {
   vertexSetting,
   vertexTry,
   vertexUntil,
+  workingSentence,
+  workingUntil,
 } from "./vertex-sentences.ts";
 import { wrapped } from "./wrapped.ts";
 
@@ -30,31 +38,64 @@ export interface WholeWhy extends WhyAnswer {
 }
 
 /** The answer of `/api/why` for people; `name` is what was asked for. */
-export function* whyLines(answer: WholeWhy, name: string | undefined): Generator<string> {
-  const { waiting, paused, pipelines = { vertices: [], failed: [] } } = answer;
-  const { vertices, failed } = pipelines;
+export function* whyLines(
+  answer: WholeWhy,
+  name: string | undefined,
+  width: number = WIDTH,
+): Generator<string> {
+  const { waiting, paused, pipelines } = answer;
+  const { vertices = [], working = [], failed = [] } = pipelines ?? {};
   const ofGateway = waiting.length + paused.length;
-  const ofPipelines = vertices.length + failed.length;
+  const ofPipelines = vertices.length + working.length + failed.length;
   if (ofGateway === 0 && ofPipelines === 0) {
     yield name === undefined ? "Nothing waits." : `Nothing waits at ${name}.`;
     return;
   }
   if (name !== undefined && waiting.length === 0 && ofPipelines === 0)
     yield `No producer of ${name} waits for a limit.`;
-  yield* parted([
-    ...failed.map((one) => () => failedLines(one)),
-    ...waiting.map((one) => () => reasonLines(one)),
-    ...pausedRows(paused).map((connections) => () => pausedLines(connections)),
-  ]);
-  if (vertices.length === 0) return;
-  if (ofGateway + failed.length > 0) yield "";
-  if (ofGateway > 0) {
-    yield name === undefined
-      ? "Further along, pipelines wait:"
-      : `Further along, what comes from ${name} also waits here:`;
+  const headline = name === undefined ? undefined : headlineOf(answer, name);
+  if (headline !== undefined) {
+    yield headline;
     yield "";
   }
-  yield* parted(vertices.map((one) => () => vertexLines(one)));
+  yield* parted([
+    ...failed.map((one) => () => failedLines(one, width)),
+    ...waiting.map((one) => () => reasonLines(one, width)),
+    ...pausedRows(paused).map((connections) => () => pausedLines(connections, width)),
+  ]);
+  if (vertices.length + working.length > 0) {
+    if (ofGateway + failed.length > 0) yield "";
+    if (ofGateway > 0) {
+      yield name === undefined
+        ? "Further along, pipelines wait:"
+        : `Further along, what comes from ${name} also waits here:`;
+      yield "";
+    }
+    const isQualified = new Set([...vertices, ...working].map(({ pipeline }) => pipeline)).size > 1;
+    yield* parted([
+      ...working.map((one) => () => workingLines(named(one, isQualified), width)),
+      ...vertices.map((one) => () => vertexLines(one, { isQualified, width })),
+    ]);
+  }
+  yield "";
+  yield* adviceLines(answer, name, width);
+}
+
+/** The name with that of its pipeline where several pipelines are shown. */
+function named<W extends WhyVertex | WhyWorking>(why: W, isQualified: boolean): W {
+  return isQualified ? { ...why, vertex: `${why.pipeline}/${why.vertex}` } : why;
+}
+
+function* workingLines(why: WhyWorking, width: number): Generator<string> {
+  const { failure, since, setting } = why;
+  yield* leadLines(failure === undefined ? "working" : "failing", workingSentence(why), width);
+  yield* factLines("since", [clockTime(since)]);
+  yield* factLines("until", [workingUntil(why)]);
+  if (setting === undefined || failure !== undefined) return;
+  const { path, value, place } = setting;
+  yield* factLines("setting", [
+    `${path} = ${String(value)}${place === undefined ? "" : `   ${place}`}`,
+  ]);
 }
 
 /** Blocks of lines with an empty one between them. */
@@ -65,16 +106,19 @@ function* parted(blocks: readonly (() => Generator<string>)[]): Generator<string
   }
 }
 
-function* vertexLines(why: WhyVertex): Generator<string> {
-  yield* leadLines(why.reason, vertexSentence(why));
+function* vertexLines(
+  why: WhyVertex,
+  { isQualified, width }: { readonly isQualified: boolean; readonly width: number },
+): Generator<string> {
+  yield* leadLines(why.reason, vertexSentence(named(why, isQualified)), width);
   yield* factLines("since", [`${clockTime(why.since)}, for ${durationText(why.forMs)}`]);
   yield* factLines("until", [vertexUntil(why)]);
   yield* factLines("setting", [vertexSetting(why)]);
   yield* factLines("try", [vertexTry(why)]);
 }
 
-function* failedLines(failed: WhyFailed): Generator<string> {
-  yield* leadLines("failed", failedSentence(failed));
+function* failedLines(failed: WhyFailed, width: number): Generator<string> {
+  yield* leadLines("failed", failedSentence(failed), width);
   yield* factLines("since", [clockTime(failed.since)]);
   yield* factLines("until", [`the next start, in ${durationText(failed.nextInMs)}`]);
 }
@@ -86,11 +130,11 @@ function pausedRows(paused: readonly WhyPaused[]): readonly (readonly WhyPaused[
   return ofMemory.length === 0 ? others : [ofMemory, ...others];
 }
 
-function* pausedLines(connections: readonly WhyPaused[]): Generator<string> {
+function* pausedLines(connections: readonly WhyPaused[], width: number): Generator<string> {
   const oldest = connections.toSorted((a, b) => b.forMs - a.forMs)[0];
   if (oldest === undefined) return;
   const { reason, since, forMs, setting } = oldest;
-  yield* leadLines(reason, pausedSentence(connections));
+  yield* leadLines(reason, pausedSentence(connections), width);
   yield* factLines("since", [`${clockTime(since)}, for ${durationText(forMs)}`]);
   const topics = connections.flatMap(({ becauseOfTopic: topic }) =>
     topic === undefined ? [] : [shortTopic(topic)],
@@ -99,22 +143,24 @@ function* pausedLines(connections: readonly WhyPaused[]): Generator<string> {
   yield* factLines("setting", [setting.path + placeText(setting)]);
 }
 
-function* leadLines(reason: string, sentence: string): Generator<string> {
+function* leadLines(reason: string, sentence: string, width: number): Generator<string> {
   const lead = `  ▥ ${reason.padEnd(LABEL)} `;
-  const lines = wrapped(sentence, WIDTH - lead.length);
+  const lines = wrapped(sentence, width - lead.length);
   for (const [index, line] of lines.entries())
     yield index === 0 ? lead + line : " ".repeat(lead.length) + line;
 }
 
-function* reasonLines(why: Why): Generator<string> {
-  yield* leadLines(why.reason, sentenceOf(why));
+function* reasonLines(why: Why, width: number): Generator<string> {
+  yield* leadLines(why.reason, sentenceOf(why), width);
   yield* factLines("since", [`${clockTime(why.since)}, for ${durationText(why.forMs)}`]);
   yield* factLines("until", [untilOf(why)]);
   yield* factLines("because of", [why.becauseOf?.producer]);
   yield* factLines("waiting", waitingRows(why));
   yield* factLines("not waiting", quietRows(why));
   yield* factLines("setting", [settingText(why)]);
-  yield* factLines("try", [tryText(why)]);
+  const command = tryText(why);
+  const then = why.others === 0 ? "   # then none of them waits" : "";
+  yield* factLines("try", [command && command + then]);
 }
 
 function* factLines(label: string, values: readonly (string | undefined)[]): Generator<string> {
@@ -161,14 +207,13 @@ function placeText({ source, place, setAt }: WhySetting): string {
   return `   set by REST or pulsar-admin${setAt === undefined ? "" : ` at ${setAt}`}`;
 }
 
-/** What is asked, rounded up to two digits. */
-function tryText({ setting, asked, limit }: Why): string | undefined {
-  if (asked === undefined || limit.messages === undefined || asked <= limit.messages)
-    return undefined;
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(asked)) - 1);
-  const { target } = setting;
+/** The command that lets all of them through; undefined if what they ask is not known. */
+export function tryText(why: Why): string | undefined {
+  const enough = enoughOf(why);
+  if (enough === undefined) return undefined;
+  const { target } = why.setting;
   const whose = "name" in target ? `${target.level} ${shortTopic(target.name)}` : target.level;
-  return `sluice limits set ${whose} messages=${Math.ceil(asked / step) * step}/s`;
+  return `sluice limits set ${whose} messages=${enough}/s`;
 }
 
 /** Local time. */

@@ -2,16 +2,22 @@ import type { Clock } from "@sluice/core";
 import { parseTopicName } from "../../name/topic-name.ts";
 import type { WaitingSnapshot } from "../../observe/waiting.ts";
 import type { BrokerAdministration } from "../../broker/administration.ts";
+import type { LimitBook } from "../../limit-book/limit-book.ts";
 import type { AdminAddition } from "../admin-addition.ts";
 import type { AdministeredGateway } from "../administered-broker.ts";
 import { json } from "../http/answer.ts";
 import type { Route } from "../http/router.ts";
+import { shortTopic } from "./setting.ts";
 import type { PlaceOf } from "./setting.ts";
+import { nothingCalled } from "./unknown-name.ts";
 import { whyAnswer } from "./why.ts";
 import type { FlowingProducer } from "./why.ts";
 
 /** Topics whose other producers are looked up for one answer. */
 const LOOKED_UP_MAX = 20;
+
+/** Names that a mistyped one is compared with. */
+const NAMES_MAX = 100;
 
 const NOT_KNOWN: ReadonlyMap<string, readonly FlowingProducer[]> = new Map();
 
@@ -37,6 +43,8 @@ export function whyRoutes(
         request.requireKnownQuery(["topic", "name"]);
         const name = request.query("name");
         const all = ofTopic(throttling.waiting(), request.query("topic"));
+        if (name !== undefined && !isKnown(name, all, { limits, broker, addition }))
+          throw nothingCalled(name, [...addition.names(), ...gatewayNames(limits, broker)]);
         const snapshot = name === undefined ? all : ofName(all, name, addition);
         const flowing = broker === undefined ? NOT_KNOWN : await flowingOf(broker, snapshot);
         const nowMs = throttling.now();
@@ -56,9 +64,47 @@ function ofTopic(all: WaitingSnapshot, name: string | undefined): WaitingSnapsho
   return { ...all, topics };
 }
 
-/** A name may be that of a topic, or of something that the addition has, such as a vertex. */
+interface Named {
+  readonly limits: LimitBook;
+  readonly broker: BrokerAdministration | undefined;
+  readonly addition: AdminAddition;
+}
+
+/** Topics of a cluster are not known here, so any of their names is one. */
+function isKnown(
+  name: string,
+  { topics }: WaitingSnapshot,
+  { limits, broker, addition }: Named,
+): boolean {
+  if (addition.knows(name) || limits.get({ level: "group", name }) !== undefined) return true;
+  if (!isTopicName(name)) return false;
+  const { full } = parseTopicName(name);
+  if (broker === undefined || broker.hasTopic(full) || broker.partitionsOf(full) > 0) return true;
+  return (
+    limits.get({ level: "topic", name: full }) !== undefined ||
+    topics.some(({ topic }) => topic === full)
+  );
+}
+
+/** Groups and topics, some of them if there are many. */
+function gatewayNames(
+  limits: LimitBook,
+  broker: BrokerAdministration | undefined,
+): readonly string[] {
+  const groups = limits
+    .list()
+    .flatMap(({ target }) => (target.level === "group" ? target.name : []));
+  const topics = (broker?.namespaces() ?? [])
+    .slice(0, NAMES_MAX)
+    .flatMap((namespace) => broker?.topicsOf(namespace).slice(0, NAMES_MAX) ?? []);
+  return [...groups, ...topics.map(shortTopic)].slice(0, NAMES_MAX);
+}
+
+/** A name may be that of a topic, of a group, or of something that the addition has, such as a vertex. */
 function ofName(all: WaitingSnapshot, name: string, addition: AdminAddition): WaitingSnapshot {
   const known = addition.knows(name);
+  const ofGroup = all.topics.filter(({ limiter }) => limiter === `group ${name}`);
+  if (ofGroup.length > 0) return { ...all, topics: ofGroup, connections: [] };
   if (!isTopicName(name)) return { ...all, topics: [], connections: [] };
   const found = ofTopic(all, name);
   return known && found.topics.length === 0 ? { ...found, connections: [] } : found;

@@ -166,7 +166,7 @@ class FileSource implements Source<Buffer> {
     }
     if (skipped > 0) {
       const { path, lineMaxBytes } = this.#settings;
-      const text = `${path}: ${skipped} lines longer than ${lineMaxBytes} bytes are skipped; raise lineMaxBytes`;
+      const text = `${path}: ${skipped} lines longer than ${lineMaxBytes} bytes are skipped; raise lineMaxBytes (lineMax in a flow file)`;
       this.#context.tell({ level: "warning", text });
     }
     return messages;

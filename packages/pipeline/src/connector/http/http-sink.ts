@@ -2,7 +2,7 @@ import { ConfigError } from "@sluice/core";
 import {
   addAbortListener,
   Alarms,
-  Ewma,
+  durationText,
   Redaction,
   removeAbortListener,
 } from "@sluice/core/internal";
@@ -21,6 +21,7 @@ import { batchedBodies, bytesOf, halves, singleBody } from "./request-body.ts";
 import type { RequestBody } from "./request-body.ts";
 import { RequestFields } from "./request-fields.ts";
 import { sentSecrets } from "./sent-secrets.ts";
+import { ServiceTime } from "./service-time.ts";
 import { readHttpSinkOptions } from "./sink-options.ts";
 import type { HttpSinkOptions, HttpSinkSettings } from "./sink-options.ts";
 
@@ -44,9 +45,6 @@ const WAITING_MAX = 10_000_000;
 
 /** Characters of an answer in which secrets are looked for; an error shows fewer. */
 const EXCERPT_LOOKED_AT = 400;
-
-/** Weight of the newest request in the mean time that requests take. */
-const SERVICE_ALPHA = 0.1;
 
 /** Statuses that may be about one message of several: malformed, too large, not to be processed. */
 const OF_ONE_MESSAGE: ReadonlySet<number> = new Set([400, 413, 422]);
@@ -103,7 +101,7 @@ class HttpSink implements Sink {
   readonly #fields: RequestFields;
   readonly #path: string;
   readonly #redaction: Redaction;
-  readonly #serviceMs = new Ewma(SERVICE_ALPHA);
+  readonly #service: ServiceTime;
   /** Ends attempts that take too long; undici bounds the gaps of an answer, not the whole. */
   readonly #alarms: Alarms;
 
@@ -113,6 +111,7 @@ class HttpSink implements Sink {
     this.#settings = settings;
     this.#context = context;
     this.#alarms = new Alarms(timer);
+    this.#service = new ServiceTime(timer);
     this.#path = `${url.pathname}${url.search}`;
     this.#redaction = new Redaction(sentSecrets(settings));
     this.#connections = new HttpConnections(url.origin, {
@@ -157,7 +156,8 @@ class HttpSink implements Sink {
   why(): SinkWaiting | undefined {
     const why = this.#gate.why();
     if (why === undefined) return undefined;
-    const { reason, leftMs } = why;
+    const { reason } = why;
+    const leftMs = why.leftMs ?? this.#nextAnswerMs();
     const untilMs = leftMs === undefined ? undefined : this.#context.timer.now() + leftMs;
     return { reason, detail: this.#detailOf(why), untilMs };
   }
@@ -248,7 +248,7 @@ class HttpSink implements Sink {
       this.#alarms.clear(ended);
       exchanges.delete(ended);
       this.#connections.giveBack(client);
-      this.#serviceMs.update(timer.now() - startedMs);
+      this.#service.record(timer.now() - startedMs);
     });
     exchanges.add(exchange);
     this.#alarms.set(exchange, startedMs);
@@ -286,14 +286,21 @@ class HttpSink implements Sink {
     return pausedForMs > 0 ? { retryAfterMs: pausedForMs } : {};
   }
 
+  /** `mean ÷ inFlight`: answers are spread over the time that one request takes. */
+  #nextAnswerMs(): number | undefined {
+    const { meanMs } = this.#service;
+    return meanMs === undefined
+      ? undefined
+      : Math.max(1, meanMs / Math.max(1, this.#gate.inFlight));
+  }
+
   #detailOf({ reason, leftMs, rate }: WhyWaiting): string {
     const { inFlight, limit = Infinity } = this.#gate;
     const { host } = this.#settings.url;
-    const left = leftMs === undefined ? "" : `, ${Math.ceil(leftMs)} ms left`;
-    const meanMs = this.#serviceMs.mean;
+    const left = leftMs === undefined ? "" : `, ${durationText(leftMs)} left`;
     if (reason === "concurrency") {
-      const each = meanMs === undefined ? "" : `, each takes ${Math.round(meanMs)} ms`;
-      return `${inFlight} of ${limit} requests to ${host} in flight${each}`;
+      const each = this.#service.describe();
+      return `${inFlight} of ${limit} requests to ${host} are in flight${each === "" ? "" : ` and each takes ${each}`}`;
     }
     if (reason === "retry-after") return `${host} asked for a pause${left}`;
     if (reason === "peer-busy") return `${host} answers that it is busy${left}`;

@@ -10,7 +10,15 @@ import type { OpenContext } from "../open-context.ts";
 import type { ReadOptions, Source, SourceConnector } from "../source.ts";
 import { Wait } from "../wait.ts";
 import { drainBody } from "./drain-body.ts";
-import { description, done, noRoom, problem, stopping, tooLate } from "./ingest-answers.ts";
+import {
+  description,
+  done,
+  messagesText,
+  noRoom,
+  problem,
+  stopping,
+  tooLate,
+} from "./ingest-answers.ts";
 import type { IngestAnswer, RoomFacts } from "./ingest-answers.ts";
 import { IngestBuffer, IngestRequest } from "./ingest-buffer.ts";
 import type { IngestOutcome } from "./ingest-buffer.ts";
@@ -195,7 +203,7 @@ class HttpSource implements Source {
     if (body === undefined) {
       const isLarge = bytes > this.#settings.maxBodyBytes;
       release();
-      return this.#refuse(request, response, isLarge ? this.#tooLarge() : noRoom(1, this.#facts));
+      return this.#refuse(request, response, isLarge ? this.#tooLarge() : this.#noBytes());
     }
     if (response.destroyed) return release();
     const contents = this.#contentsOf(request, body);
@@ -243,8 +251,19 @@ class HttpSource implements Source {
       );
     if (Number(length) > maxBodyBytes) return this.#tooLarge();
     // Before the body is read: a full endpoint costs as little as possible.
-    if (this.#buffer.room === 0 || this.#requests >= requestsMax) return noRoom(1, this.#facts);
+    if (this.#buffer.room === 0) return this.#noMessages(1);
+    if (this.#requests >= requestsMax)
+      return noRoom(1, this.#facts, `all ${requestsMax} requests at once are in use`);
     return undefined;
+  }
+
+  #noMessages(count: number): IngestAnswer {
+    return noRoom(count, this.#facts, messagesText(count, this.#facts));
+  }
+
+  #noBytes(): IngestAnswer {
+    const { bufferBytesMax } = this.#settings;
+    return noRoom(1, this.#facts, `the bodies of waiting requests fill ${bufferBytesMax} bytes`);
   }
 
   /** Undefined if `onBytes` does not allow all of it, or the client has left. */
@@ -319,7 +338,7 @@ class HttpSource implements Source {
     const taken = new IngestRequest(contents, onOver);
     if (!this.#buffer.offer(taken)) {
       release();
-      send(response, noRoom(contents.length, this.#facts));
+      send(response, this.#noMessages(contents.length));
       return;
     }
     this.#onMessages?.();

@@ -36,11 +36,16 @@ export function retryAfterSeconds(count: number, { room, perSecond }: RoomFacts)
   return Math.min(Math.max(seconds, RETRY_AFTER_MIN_S), RETRY_AFTER_MAX_S);
 }
 
-/** 429: the pipeline reads more slowly than messages come. */
-export function noRoom(count: number, facts: RoomFacts): IngestAnswer {
+/** What an endpoint has no room for, in half a sentence. */
+export function messagesText(count: number, { room, bufferMax }: RoomFacts): string {
+  return `${room} of ${bufferMax} places for messages are free, and ${count} are needed`;
+}
+
+/** 429: the pipeline reads more slowly than messages come. `full` says what there is no room for. */
+export function noRoom(count: number, facts: RoomFacts, full: string): IngestAnswer {
   const seconds = retryAfterSeconds(count, facts);
-  const { bufferMax, room } = facts;
-  const detail = `the pipeline reads more slowly than messages come: ${room} of ${bufferMax} places are free, and ${count} are needed; send again in ${seconds} s`;
+  const { bufferMax } = facts;
+  const detail = `the pipeline reads more slowly than messages come: ${full}; send again in ${seconds} s`;
   return {
     status: 429,
     headers: {

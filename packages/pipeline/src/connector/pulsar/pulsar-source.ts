@@ -18,7 +18,7 @@ export interface PulsarSourceOptions
       ConsumerOptions,
       "topic" | "topics" | "subscription" | "type" | "initialPosition" | "receiverQueueSize"
     > {
-  /** How payloads are read. Default: `bytes`. */
+  /** How payloads are read. Default: `json`. */
   readonly format?: Format | undefined;
   /** Delay between a nack and the redelivery, ms. Default: 1000. */
   readonly nackDelayMs?: number | undefined;
@@ -46,23 +46,23 @@ const NACK_DELAY_MS = 1_000;
  * Messages of a Pulsar subscription, `shared` unless another type is given, so that replicas read it together.
  *
  * @example
- * pulsarSource({ url: "pulsar://localhost:6650", topic: "orders", subscription: "shop", format: "json" })
+ * pulsarSource({ url: "pulsar://localhost:6650", topic: "orders", subscription: "shop" })
  */
 export function pulsarSource<T = unknown>(
-  options: PulsarSourceOptions & { readonly format: "json" },
+  options: PulsarSourceOptions & { readonly format?: "json" | undefined },
 ): SourceConnector<T>;
 export function pulsarSource(
   options: PulsarSourceOptions & { readonly format: "text" },
 ): SourceConnector<string>;
 export function pulsarSource(
-  options: PulsarSourceOptions & { readonly format?: "bytes" | undefined },
+  options: PulsarSourceOptions & { readonly format: "bytes" },
 ): SourceConnector<Buffer>;
 export function pulsarSource(options: PulsarSourceOptions): SourceConnector;
 export function pulsarSource<T>(options: PulsarSourceOptions): SourceConnector<T> {
   requireKnownKeys("pulsarSource", options, KNOWN);
   return {
     kind: "pulsar",
-    format: options.format,
+    format: options.format ?? "json",
     // The pipeline reads the bytes by `format`; what it hands on is of type T.
     open: async (context) => (await PulsarSource.open(options, context)) as Source as Source<T>,
   };

@@ -135,7 +135,7 @@ class StdinSource implements Source<Buffer> {
       else messages.push({ id: `stdin:${line.end}`, value: line.bytes, headers: {} });
     }
     if (skipped > 0) {
-      const text = `stdin: ${skipped} lines longer than ${this.#lineMaxBytes} bytes are skipped; raise lineMaxBytes`;
+      const text = `stdin: ${skipped} lines longer than ${this.#lineMaxBytes} bytes are skipped; raise lineMaxBytes (lineMax in a flow file)`;
       this.#context.tell({ level: "warning", text });
     }
     return messages;

@@ -43,6 +43,16 @@ export class Retrier {
 
   /** Until every message has succeeded or was given up. Answers false if the drain's deadline came first. */
   async run(batch: Batch, failed: readonly FailedTry[], tryAgain: TryAgain): Promise<boolean> {
+    const { meter } = this.#parts;
+    meter.retrying++;
+    try {
+      return await this.#run(batch, failed, tryAgain);
+    } finally {
+      meter.retrying--;
+    }
+  }
+
+  async #run(batch: Batch, failed: readonly FailedTry[], tryAgain: TryAgain): Promise<boolean> {
     const { context, meter, rules, giveUp } = this.#parts;
     const { timer, cut } = context;
     const tries = new Tries(rules);
@@ -88,6 +98,7 @@ export class Retrier {
   #tell(batch: Batch, failed: readonly FailedTry[], given: readonly FailedTry[]): void {
     const again = failed.find((each) => !given.includes(each));
     if (again === undefined) return;
+    this.#parts.meter.onFailed(again.failure.error.message);
     const { id } = batch.messages[again.index] as Message;
     const count = failed.length - given.length;
     this.#parts.notice.onFailed(id, again.failure.error, count, "tried-again");

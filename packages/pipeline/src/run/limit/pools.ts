@@ -1,5 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import { joinFleet, redisStore, setPoolLimits } from "@sluice/fleet";
+import { clearPoolLimits, joinFleet, redisStore, setPoolLimits } from "@sluice/fleet";
 import type { FleetLimiter, PoolStore, RateLimitBlock } from "@sluice/fleet";
 import type { RunContext } from "../run-context.ts";
 import type { PipelineFleet } from "../running-pipeline.ts";
@@ -34,6 +34,7 @@ export class Pools {
     if (rateLimit === undefined) return undefined;
     const { timer, random, tell, pipeline } = this.#context;
     const of = { pipeline, vertex };
+    tell({ ...of, kind: "opening", what: "pool" });
     return joinFleet({
       pool: this.#poolOf(vertex),
       rateLimit,
@@ -51,6 +52,16 @@ export class Pools {
   async setLimits(vertex: string, limiter: FleetLimiter, rateLimit: RateLimitBlock): Promise<void> {
     if (this.#store === undefined) limiter.setRateLimit(rateLimit);
     else await setPoolLimits(this.#store, this.#poolOf(vertex), changeableOf(rateLimit));
+  }
+
+  /** The limits that members have joined with hold again: at their next sync, or at once where there is no store. */
+  async unsetLimits(
+    vertex: string,
+    limiter: FleetLimiter,
+    rateLimit: RateLimitBlock,
+  ): Promise<void> {
+    if (this.#store === undefined) limiter.setRateLimit(rateLimit);
+    else await clearPoolLimits(this.#store, this.#poolOf(vertex));
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,10 @@
 import type { Reason } from "@sluice/core";
 
-/** Reads without a wait for this long end a throttling, ms. Lower, a vertex at its limit would tell of every read. */
-const CALM_MS = 1000;
+/**
+ * Reads without a wait for this long end a throttling, ms. Lower, a vertex near its limit tells of a change every few
+ * seconds: at 1000 the quickstart did so six times a minute.
+ */
+const CALM_MS = 5000;
 
 export type ThrottleChange =
   | { readonly kind: "throttled"; readonly reason: Reason }

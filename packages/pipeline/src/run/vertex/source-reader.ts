@@ -13,7 +13,7 @@ import { backoffMs } from "../failure/backoff.ts";
 import { Backlog } from "./backlog.ts";
 import type { Channel } from "./channel.ts";
 import type { GiveUp } from "../failure/give-up.ts";
-import type { VertexWaiting } from "../pipeline-state.ts";
+import type { VertexWaiting, VertexWork } from "../pipeline-state.ts";
 import type { ReadLimit } from "../limit/read-limit.ts";
 import { asError, slept } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
@@ -70,6 +70,11 @@ export class SourceReader implements VertexLoop {
 
   queue(): number | undefined {
     return this.#backlog.latest();
+  }
+
+  /** A source that has nothing to read works on nothing. */
+  work(): VertexWork | undefined {
+    return undefined;
   }
 
   why(): VertexWaiting | undefined {

@@ -18,6 +18,9 @@ export class VertexMeter {
   };
   /** Messages that the vertex works on. */
   inFlight = 0;
+  /** Batches with a message that failed and is tried again. */
+  retrying = 0;
+  #failure: string | undefined;
 
   constructor(clock: Clock) {
     this.#rate = new RateMeter({ windowMs: WINDOW_MS, clock });
@@ -26,6 +29,15 @@ export class VertexMeter {
   onRead(count: number, nowMs: number): void {
     this.counts.read += count;
     this.#rate.record(count, nowMs);
+  }
+
+  onFailed(failure: string): void {
+    this.#failure = failure;
+  }
+
+  /** The newest failure while a message is tried again. */
+  get failure(): string | undefined {
+    return this.retrying === 0 ? undefined : this.#failure;
   }
 
   perSecond(nowMs: number): number {

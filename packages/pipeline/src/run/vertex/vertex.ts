@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { InvariantError } from "@sluice/core";
 import type { VertexLimits } from "../../definition/pipeline-definition.ts";
 import { settingsOf } from "../../definition/vertex-settings.ts";
 import type { VertexSettings } from "../../definition/vertex-settings.ts";
 import type { Batch } from "../../flow/batch.ts";
-import type { VertexState, VertexWaiting } from "../pipeline-state.ts";
+import type { VertexState, VertexWaiting, VertexWork } from "../pipeline-state.ts";
+import type { SetLimitsOptions } from "../running-pipeline.ts";
 import type { Pools } from "../limit/pools.ts";
 import type { ReadLimit } from "../limit/read-limit.ts";
 import type { VertexMeter } from "./vertex-meter.ts";
@@ -17,9 +19,11 @@ export interface VertexLoop {
   /** Resolves when no batch is read or processed. */
   idle(): Promise<void>;
   /** Batches that were read and are not done. */
-  readonly inFlight: ReadonlySet<Batch>;
+  readonly inFlight: Iterable<Batch>;
   /** Messages that wait to be read. */
   queue(): number | undefined;
+  /** The oldest batch that it works on. */
+  work(): VertexWork | undefined;
   /** Why it waits, if not for tokens. */
   why(): VertexWaiting | undefined;
 }
@@ -40,12 +44,15 @@ export class Vertex {
   readonly name: string;
   readonly #parts: VertexParts;
   #settings: VertexSettings;
+  /** The rate limit that its limiter was made with. */
+  #joinedWith: VertexSettings["rateLimit"];
   #loop: VertexLoop | undefined;
 
   constructor(parts: VertexParts, settings: VertexSettings) {
     this.name = parts.name;
     this.#parts = parts;
     this.#settings = settings;
+    this.#joinedWith = settings.rateLimit;
   }
 
   readonly settings = (): VertexSettings => this.#settings;
@@ -69,13 +76,21 @@ export class Vertex {
   }
 
   /** New limits, at once; what is left out is the pipeline's, as in the definition. */
-  async setLimits(limits: VertexLimits, signal: AbortSignal): Promise<void> {
+  async setLimits(
+    limits: VertexLimits,
+    signal: AbortSignal,
+    { isUnset = false }: SetLimitsOptions = {},
+  ): Promise<void> {
     const { pools, limit, defaults, name } = this.#parts;
     const settings = settingsOf(defaults, limits, `${name}.limits`);
     const { rateLimit } = settings;
-    if (rateLimit !== undefined && limit.limiter !== undefined)
-      await pools.setLimits(name, limit.limiter, rateLimit);
-    else {
+    if (rateLimit !== undefined && limit.limiter !== undefined) {
+      // Members that joined with these limits have them again once the store has no others.
+      if (isUnset && isDeepStrictEqual(rateLimit, this.#joinedWith))
+        await pools.unsetLimits(name, limit.limiter, rateLimit);
+      else await pools.setLimits(name, limit.limiter, rateLimit);
+    } else {
+      this.#joinedWith = rateLimit;
       const before = limit.replace(await pools.join(name, rateLimit, signal));
       await before?.leave("redeploy");
     }
@@ -87,6 +102,7 @@ export class Vertex {
     const { name, kind, connector, meter, limit } = this.#parts;
     const fleet = limit.state();
     const waiting = limit.why() ?? this.loop.why();
+    const work = this.loop.work();
     return {
       name,
       kind,
@@ -95,6 +111,7 @@ export class Vertex {
       counts: { ...meter.counts },
       queue: this.loop.queue(),
       inFlight: meter.inFlight,
+      ...(work === undefined ? {} : { work }),
       ...(fleet === undefined ? {} : { fleet }),
       ...(waiting === undefined ? {} : { waiting }),
     };

@@ -2,7 +2,7 @@ import type { Grant } from "@sluice/core";
 import type { Batch } from "../../flow/batch.ts";
 import type { VertexSettings } from "../../definition/vertex-settings.ts";
 import type { Channel } from "./channel.ts";
-import type { VertexWaiting } from "../pipeline-state.ts";
+import type { VertexWaiting, VertexWork } from "../pipeline-state.ts";
 import type { ReadLimit } from "../limit/read-limit.ts";
 import type { RunContext } from "../run-context.ts";
 import type { VertexLoop } from "./vertex.ts";
@@ -34,7 +34,8 @@ interface WorkLoopParts {
  */
 export class WorkLoop implements VertexLoop {
   readonly #parts: WorkLoopParts;
-  readonly #inFlight = new Set<Batch>();
+  /** Batches that were read and are not done, with the time of their read, ms; the oldest comes first. */
+  readonly #inFlight = new Map<Batch, number>();
   readonly #freed = new Wakeup();
   /** Batches that are processed now. */
   #working = 0;
@@ -45,8 +46,8 @@ export class WorkLoop implements VertexLoop {
   }
 
   /** Batches that were read and are not done, those that the drain's deadline cut off included. */
-  get inFlight(): ReadonlySet<Batch> {
-    return this.#inFlight;
+  get inFlight(): Iterable<Batch> {
+    return this.#inFlight.keys();
   }
 
   /** Resolves when no batch is processed. */
@@ -61,6 +62,14 @@ export class WorkLoop implements VertexLoop {
 
   queue(): number {
     return this.#parts.input.size;
+  }
+
+  work(): VertexWork | undefined {
+    const [oldest] = this.#inFlight;
+    if (oldest === undefined) return undefined;
+    const [{ messages }, sinceMs] = oldest;
+    const { failure } = this.#parts.meter;
+    return { sinceMs, messages: messages.length, ...(failure === undefined ? {} : { failure }) };
   }
 
   why(): VertexWaiting | undefined {
@@ -109,7 +118,7 @@ export class WorkLoop implements VertexLoop {
     if (working === undefined) return;
     meter.inFlight += length;
     this.#working++;
-    this.#inFlight.add(batch);
+    this.#inFlight.set(batch, nowMs);
     const end = (): void => {
       meter.inFlight -= length;
       this.#working--;

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { loadFlow } from "../../flow/flow-file.ts";
 import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
+import { isFile } from "../../file/is-file.ts";
 import { contentOf } from "../../file/content.ts";
 import { serve } from "./serve.ts";
 import type { Running } from "./serve.ts";
@@ -16,7 +17,8 @@ Examples:
   sluice run flow.yaml
   sluice run flow.yaml --json
 
-Prints one line when it is ready, on standard error if a sink writes to standard output. Runs until
+Prints one line when all connectors have connected, and after 2 s one that says which has not; on standard
+error if a sink writes to standard output. Runs until
 SIGINT or SIGTERM: then sources stop, what has come is stored and written, and it exits with 0. A second
 signal ends it at once. Pipelines without a gateway also end with their sources. When the file changes, and on SIGHUP, limits and pipelines of the new file
 are taken over; if it is wrong, the former ones stay. Exits with 1 if it cannot start, with 2 if the
@@ -26,8 +28,8 @@ const CHECK_EXAMPLES = `
 Examples:
   sluice check flow.yaml
 
-Exits with 0, with 2 if the file is wrong. Keys, certificates and addresses that it names are not
-looked at: sluice run does.`;
+Exits with 0, with 2 if the file is wrong. Modules of maps must be there; keys, certificates and
+addresses that it names are not looked at: sluice run does.`;
 
 const FLOW_FILE = "sluice.yaml";
 
@@ -45,7 +47,9 @@ export function runCommand(end: (code: ExitCode) => void): Command {
       const served = await servedFlow({ file, content: await contentOfFlow(file) }, json);
       // Standard output is for messages if a sink writes them there.
       const out = served.writesStdout === true ? process.stderr : process.stdout;
-      await serve(served, end, (running) => writeLines(out, [readyLine(running, json)]));
+      await serve(served, end, (running, notReady) =>
+        writeLines(out, [readyLine(running, { json, notReady })]),
+      );
     });
 }
 
@@ -57,7 +61,7 @@ export function checkCommand(): Command {
     .option("--json", "print the result as one JSON object")
     .addHelpText("after", CHECK_EXAMPLES)
     .action(async (file: string, options: RunOptions) => {
-      const { name } = loadFlow(await contentOfFlow(file), file);
+      const { name } = loadFlow(await contentOfFlow(file), file, isFile);
       const line = options.json ? JSON.stringify({ file, name, ok: true }) : `${file} is right`;
       await writeLines(process.stdout, [line]);
     });
@@ -67,12 +71,16 @@ async function contentOfFlow(file: string): Promise<string> {
   return file === "-" ? text(process.stdin) : (await contentOf(file)).toString("utf8");
 }
 
-function readyLine(running: Running, json: boolean): string {
+function readyLine(
+  running: Running,
+  { json, notReady }: { readonly json: boolean; readonly notReady: string | undefined },
+): string {
   const { gateway, admin } = running;
   const pipelines = running.pipelines?.() ?? [];
   if (json)
     return JSON.stringify({
-      event: "ready",
+      event: notReady === undefined ? "ready" : "starting",
+      ...(notReady !== undefined && { notReady }),
       gateway: gateway?.url ?? null,
       admin: admin?.url ?? null,
       pipelines,
@@ -82,5 +90,5 @@ function readyLine(running: Running, json: boolean): string {
     ...(pipelines.length === 0 ? [] : [`pipelines ${pipelines.join(", ")}`]),
     ...(admin === undefined ? [] : [`administration on ${admin.url}`]),
   ];
-  return `ready ${parts.join(", ")}`;
+  return `${notReady === undefined ? "ready" : `starting (${notReady})`} ${parts.join(", ")}`;
 }

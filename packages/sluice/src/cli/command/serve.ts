@@ -23,6 +23,8 @@ export interface Started {
   readonly gateway?: RunningServer | undefined;
   /** The names of the pipelines. */
   pipelines?(): readonly string[];
+  /** Resolves when all that was started serves; absent: it does already. */
+  readonly ready?: Promise<void> | undefined;
   /** What the administration tells beside the gateway. */
   readonly addition?: AdminAddition | undefined;
   /** Resolves when there is nothing more to do; absent: never. */
@@ -48,11 +50,15 @@ export interface Running extends Started {
   readonly admin: RunningAdmin | undefined;
 }
 
+/** A start that takes longer says what it waits for, ms. */
+const SLOW_MS = 2_000;
+
 /** Runs until SIGINT or SIGTERM, or until the end, then drains. A second signal ends the process at once. Events go to standard error, line by line. */
 export async function serve(
   served: Served,
   end: (code: ExitCode) => void,
-  onReady: (running: Running) => Promise<void>,
+  /** Called when all of it serves; before that with the reason, if it takes long. */
+  onReady: (running: Running, notReady?: string) => Promise<void>,
 ): Promise<void> {
   const otlp = otlpSettingsOf(process.env);
   const stopped = untilSignal();
@@ -65,8 +71,10 @@ export async function serve(
   const running = await orFail(start(served, events), end);
   if (running !== undefined) {
     const exporter = otlp && startExports(otlp, running, events);
-    await onReady(running);
-    await Promise.race([stopped.promise, ...(running.ended === undefined ? [] : [running.ended])]);
+    const { ended } = running;
+    const over = Promise.race([stopped.promise, ...(ended === undefined ? [] : [ended])]);
+    await whenReady(running, over, onReady);
+    await over;
     await orFail(drain(running, exporter), end);
   }
   stopped.cancel();
@@ -91,6 +99,27 @@ async function start(
     await started.close();
     throw error;
   }
+}
+
+/** Tells that it is ready, and before that, if it takes long, what it waits for. Resolves then, or when it is over. */
+async function whenReady(
+  running: Running,
+  over: Promise<void>,
+  onReady: (running: Running, notReady?: string) => Promise<void>,
+): Promise<void> {
+  const { ready, addition } = running;
+  const done = new AbortController();
+  const isOver = over.then(() => true);
+  void isOver.then(() => done.abort());
+  const slow = systemTimer.sleep(SLOW_MS, done.signal).then(
+    () => onReady(running, addition?.notReady() ?? "it starts"),
+    () => undefined,
+  );
+  await Promise.race([ready, slow]);
+  done.abort();
+  // A pipeline that is stopped before it has begun is not ready either.
+  if ((await Promise.race([ready, isOver])) === true) return;
+  await onReady(running);
 }
 
 /** Exports metrics as the variables of OpenTelemetry ask for. */

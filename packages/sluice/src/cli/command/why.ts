@@ -12,10 +12,11 @@ Examples:
   sluice why
   sluice why public/default/orders
   sluice why orders/out
+  sluice why 127.0.0.1:9000
   sluice why orders --json
   sluice why --admin http://gateway:7070 --token-file admin.token
 
-Exits with 0 whether something waits or not, with 1 if no gateway answers.`;
+Exits with 0 whether something waits or not, with 1 if no gateway answers or nothing has the name.`;
 
 export function whyCommand(end: (code: ExitCode) => void): Command {
   const command = new Command("why")
@@ -23,7 +24,10 @@ export function whyCommand(end: (code: ExitCode) => void): Command {
     .description(
       "Says what waits in a running gateway and its pipelines: for which limit, since when and until when.",
     )
-    .argument("[name]", "only this topic, pipeline or vertex (PIPELINE/VERTEX)");
+    .argument(
+      "[name]",
+      "only this topic, group, pipeline, vertex (PIPELINE/VERTEX) or gate (the service of an HTTP sink)",
+    );
   return withAdminOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(async (name: string | undefined, options: AdminOptions) => {

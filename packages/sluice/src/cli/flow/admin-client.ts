@@ -43,8 +43,8 @@ export class AdminClient {
     this.#token = token;
   }
 
-  get(path: string): Promise<unknown> {
-    return this.#call("GET", path);
+  get(path: string, signal?: AbortSignal): Promise<unknown> {
+    return this.#call("GET", path, undefined, signal);
   }
 
   put(path: string, body: object): Promise<unknown> {
@@ -55,8 +55,8 @@ export class AdminClient {
     return this.#call("DELETE", path);
   }
 
-  async #call(method: string, path: string, body?: string): Promise<unknown> {
-    const { status, text } = await this.#fetch(method, path, body);
+  async #call(method: string, path: string, body?: string, signal?: AbortSignal): Promise<unknown> {
+    const { status, text } = await this.#fetch(method, path, body, signal);
     const answer = jsonOf(text);
     if (status >= 200 && status < 300) {
       if (answer === undefined) throw this.#notOurs();
@@ -72,6 +72,7 @@ export class AdminClient {
     method: string,
     path: string,
     body: string | undefined,
+    signal: AbortSignal | undefined,
   ): Promise<{ readonly status: number; readonly text: string }> {
     const late = new AbortController();
     const done = new AbortController();
@@ -82,7 +83,7 @@ export class AdminClient {
     try {
       const response = await fetch(this.url + path, {
         method,
-        signal: late.signal,
+        signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
         headers: {
           ...(body !== undefined && { "content-type": "application/json" }),
           ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),

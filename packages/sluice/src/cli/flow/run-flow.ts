@@ -1,11 +1,10 @@
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
 import type { PoolStore } from "@sluice/fleet";
 import type { BrokerObserver } from "@sluice/gateway";
-import { isDeepStrictEqual } from "node:util";
 import { FlowFileError, loadFlow } from "../../flow/flow-file.ts";
 import type { Flow } from "../../flow/flow.ts";
 import type { FlowPipeline } from "../../flow/pipeline/flow-pipeline.ts";
-import { ConfigError } from "@sluice/core";
+import { SluiceError } from "@sluice/core";
 import { flowConnectors } from "../../pipelines/define/connectors.ts";
 import { GateMeters } from "../../pipelines/observe/gate-meters.ts";
 import { FlowPipelines } from "../../pipelines/flow-pipelines.ts";
@@ -15,7 +14,9 @@ import { ScaleWatch } from "../../pipelines/admin/scale-watch.ts";
 import type { StartPipeline } from "../../pipelines/supervised-pipeline.ts";
 import { watchFile } from "../../pipelines/watch-file.ts";
 import { adminOptionsOf, gatewayStartOf } from "./flow-options.ts";
+import { reloadGateway, restartKeys } from "./reload-gateway.ts";
 import { openStore } from "./open-store.ts";
+import { isFile } from "../../file/is-file.ts";
 import { contentOf } from "../../file/content.ts";
 import type { Served, Started } from "../command/serve.ts";
 
@@ -28,7 +29,7 @@ export interface FlowText {
 
 /** What to run for a flow file: its gateway, then its pipelines. Changes of the file are taken over. */
 export async function servedFlow(text: FlowText, json: boolean): Promise<Served> {
-  let flow = loadFlow(text.content, text.file);
+  let flow = loadFlow(text.content, text.file, isFile);
   const startGateway = flow.gateway && (await gatewayStartOf(flow.name, flow.gateway));
   const admin = await adminOptionsOf(flow);
   const placeOf: Flow["placeOf"] = (path) => flow.placeOf(path);
@@ -47,10 +48,16 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
         const reloading = reloadOnChange(text, {
           observe,
           apply: async (next) => {
-            const restart = restartKeys(flow, next);
-            const reloaded = await pipelines.reload(next.pipelines);
-            flow = next;
-            return reloadText(reloaded, restart);
+            const before = flow;
+            const gatewayLimits = reloadGateway(gateway, before, next);
+            try {
+              const reloaded = await pipelines.reload(next.pipelines);
+              flow = next;
+              return reloadText(reloaded, gatewayLimits, restartKeys(before, next));
+            } catch (error) {
+              if (gatewayLimits.length > 0) reloadGateway(gateway, next, before);
+              throw error;
+            }
           },
         });
         pipelines.start(flow.pipelines);
@@ -84,6 +91,7 @@ function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: 
   return {
     gateway,
     pipelines: () => pipelines.names,
+    ready: pipelines.begun(),
     addition: pipelineAddition(pipelines, {
       timer: systemTimer,
       wallClock: systemWallClock,
@@ -93,7 +101,7 @@ function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: 
         observe({
           kind: "vertex-limits-set",
           subject,
-          text: `the limits of ${subject} were changed through REST: ${to}`,
+          text: `the limits of ${subject} were changed through REST; they are now ${to}`,
         }),
     }),
     // A gateway serves until a signal; pipelines alone may come to the end of their sources.
@@ -178,10 +186,10 @@ async function tryNew(
   }: { readonly observe: BrokerObserver; readonly apply: (flow: Flow) => Promise<string> },
 ): Promise<void> {
   try {
-    const what = await apply(loadFlow(text, file));
+    const what = await apply(loadFlow(text, file, isFile));
     observe({ kind: "flow-reloaded", subject: file, text: `${file} was read again: ${what}` });
   } catch (error) {
-    if (!(error instanceof FlowFileError || error instanceof ConfigError)) {
+    if (!(error instanceof FlowFileError || error instanceof SluiceError)) {
       observe({ kind: "error", error });
       return;
     }
@@ -190,23 +198,17 @@ async function tryNew(
 }
 
 function rejected(file: string, why: string): Parameters<BrokerObserver>[0] {
-  const text = `${file} was changed and is wrong, so the former settings stay: ${why}`;
+  const text = `${file} was changed and cannot be taken over, so the former settings stay: ${why}`;
   return { kind: "flow-rejected", subject: file, text };
-}
-
-/** Keys whose change takes effect at the next start only. */
-const AT_START = ["name", "store", "admin", "gateway"] as const;
-
-function restartKeys(before: Flow, after: Flow): readonly string[] {
-  return AT_START.filter((key) => !isDeepStrictEqual(before[key], after[key]));
 }
 
 function reloadText(
   { limits, restarted, started, stopped }: Reloaded,
+  gatewayLimits: readonly string[],
   restart: readonly string[],
 ): string {
   const parts = [
-    [limits, "new limits of"],
+    [[...gatewayLimits, ...limits], "new limits of"],
     [restarted, "restarted"],
     [started, "started"],
     [stopped, "stopped"],

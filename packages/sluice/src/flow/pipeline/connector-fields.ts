@@ -25,6 +25,7 @@ import { requestField } from "./request-field.ts";
 /** Brokers, topics and servers of one connector. */
 const ITEMS_MAX = 1_000;
 const THREADS_MAX = 256;
+const THREAD_BYTES_MIN: number = 4 * 2 ** 20;
 const PORT_MAX = 65_535;
 
 const format = v.optional(
@@ -32,6 +33,10 @@ const format = v.optional(
     oneOf("json", "text", "bytes"),
     "How the bytes of a message are read. Bytes that are no JSON make a poison message. Default: json.",
   ),
+);
+
+const lineMax = v.optional(
+  described(byteSize(), "A longer line is skipped, with a warning. Default: 1MiB."),
 );
 
 const path = lineOfText();
@@ -150,13 +155,11 @@ export const sourceField: v.GenericSchema<unknown, Chosen> = choice(
             "The file that keeps the position. Default: none; every start begins at the first line.",
           ),
         ),
-        lineMax: v.optional(
-          described(byteSize(), "A longer line is skipped, with a warning. Default: 1MiB."),
-        ),
+        lineMax,
       }),
       "Reads lines of a file.",
     ),
-    stdin: described(map({ format }), "Reads lines of standard input."),
+    stdin: described(map({ format, lineMax }), "Reads lines of standard input."),
     http: described(
       map({
         listen: described(
@@ -285,6 +288,12 @@ export const mapField: v.GenericSchema<unknown, Chosen> = v.pipe(
     threads: v.optional(
       described(whole(1, THREADS_MAX), "Worker threads that run the module. Default: this thread."),
     ),
+    memory: v.optional(
+      described(
+        byteSize(),
+        "Heap of one thread, 4MiB at least; a thread that needs more is replaced. Default: Node's own bound.",
+      ),
+    ),
     timeout: v.optional(described(duration(), "A call that takes longer fails. Default: 30s.")),
     settings: v.optional(
       described(anyValue, "Given to the module with every call: any value. For a command use env."),
@@ -306,6 +315,14 @@ export const mapField: v.GenericSchema<unknown, Chosen> = v.pipe(
   v.check(
     ({ command, threads }) => command === undefined || threads === undefined,
     "has threads, which a command does not run in; remove threads, or use module",
+  ),
+  v.check(
+    ({ memory, threads }) => memory === undefined || threads !== undefined,
+    "has memory, which bounds the heap of a thread; add threads, such as threads: 1",
+  ),
+  v.check(
+    ({ memory }) => memory === undefined || memory >= THREAD_BYTES_MIN,
+    "has a memory of less than 4MiB, in which no thread starts; expected at least 4MiB",
   ),
   v.check(
     ({ command, settings }) => command === undefined || settings === undefined,

@@ -49,6 +49,24 @@ export function lineMistakes(name: string, { vertices }: FlowPipeline): readonly
   });
 }
 
+/** Modules of maps that are not there. */
+export function moduleMistakes(
+  name: string,
+  { vertices }: FlowPipeline,
+  isFile: (path: string) => boolean,
+): readonly Problem[] {
+  return vertices.flatMap(({ map }, index) => {
+    const module = map?.options["module"];
+    if (typeof module !== "string" || module.startsWith("file:") || isFile(module)) return [];
+    return [
+      mistake(
+        ["pipelines", name, "vertices", index, "map", "module"],
+        `is ${JSON.stringify(module)}, and there is no such file; expected the path of a module, from the folder of the flow file`,
+      ),
+    ];
+  });
+}
+
 function expectedRole(index: number, count: number): "source" | "map" | "sink" {
   if (index === 0) return "source";
   return index === count - 1 ? "sink" : "map";

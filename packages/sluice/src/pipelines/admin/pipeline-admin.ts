@@ -9,8 +9,10 @@ import type { FlowVertexLimits } from "../../flow/pipeline/flow-pipeline.ts";
 import { effectiveOf } from "../flow-pipelines.ts";
 import type { FlowPipelines, PipelineView } from "../flow-pipelines.ts";
 import { addPipelineMetrics } from "../observe/pipeline-metrics.ts";
+import { vertexText } from "../../limits/limit-table.ts";
+import type { AnsweredVertexLimit } from "../../limits/limit-table.ts";
 import { replicasFor } from "./scale.ts";
-import { isKnownName, pipelinesWhy } from "./vertex-why.ts";
+import { isKnownName, knownNames, pipelinesWhy } from "./vertex-why.ts";
 
 interface AdminWorld {
   readonly timer: Clock;
@@ -18,8 +20,8 @@ interface AdminWorld {
   readonly placeOf: (path: readonly (string | number)[]) => string | undefined;
   /** What this replica of a pipeline can read, messages a second; undefined: not known. */
   readonly capacityOf: (pipeline: string) => number | undefined;
-  /** A limit was changed: `text` says which and how. */
-  readonly onChange: (subject: string, text: string) => void;
+  /** A limit of a vertex was changed; `to` says how. */
+  readonly onChange: (subject: string, to: string) => void;
 }
 
 /** What pipelines add to the administration: state, waits, limits, metrics and the wanted number of replicas. */
@@ -29,6 +31,7 @@ export function pipelineAddition(pipelines: FlowPipelines, world: AdminWorld): A
   return {
     state: () => ({ pipelines: pipelines.views().map((view) => viewJson(view, pipelines, world)) }),
     knows: (name) => isKnownName(pipelines.views(), name),
+    names: () => knownNames(pipelines.views()),
     why: (name) => ({
       pipelines: pipelinesWhy({ ...timesOf(world), views: pipelines.views() }, name),
     }),
@@ -83,9 +86,17 @@ function viewJson(view: PipelineView, { gates }: FlowPipelines, world: AdminWorl
   };
 }
 
-function vertexJson({ waiting, fleet, queue, ...vertex }: VertexState, nowMs: number): object {
+function vertexJson(state: VertexState, nowMs: number): object {
+  const { waiting, fleet, queue, work, ...vertex } = state;
   return {
     ...vertex,
+    ...(work !== undefined && {
+      work: {
+        messages: work.messages,
+        forMs: Math.max(0, Math.round(nowMs - work.sinceMs)),
+        ...(work.failure !== undefined && { failure: work.failure }),
+      },
+    }),
     queue: queue ?? null,
     ...(fleet !== undefined && {
       rateLimit: {
@@ -160,9 +171,17 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
     const [pipeline, vertex, limit] = found(request);
     const from = limit();
     await pipelines.setLimits(pipeline, vertex, limits);
-    const shown = limits && { ...limits, rateLimit: shownRateLimit(limits.rateLimit) };
-    world.onChange(`${pipeline}/${vertex}`, JSON.stringify(shown ?? "the flow file's"));
-    return json({ level: "vertex", name: `${pipeline}/${vertex}`, from, to: limit() });
+    const now = vertexText(limit() as AnsweredVertexLimit);
+    const whose = limits === undefined ? "those of the flow file: " : "";
+    world.onChange(`${pipeline}/${vertex}`, whose + now);
+    const isLocal = limits?.rateLimit !== undefined && pipelines.isLocal(pipeline, vertex);
+    return json({
+      level: "vertex",
+      name: `${pipeline}/${vertex}`,
+      from,
+      to: limit(),
+      ...(isLocal && { note: LOCAL }),
+    });
   };
   return [
     { method: "GET", path, handle: (request) => json(found(request)[2]()) },
@@ -178,6 +197,9 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
     { method: "DELETE", path, handle: (request) => change(request, undefined) },
   ];
 }
+
+const LOCAL =
+  "this replica alone has the limit: the vertex has none in the flow file, so it is in no pool; for all replicas, give it a rateLimit there";
 
 const RATE_KEYS = ["max", "min", "rampUpDuration"] as const;
 const WHOLE_KEYS = ["concurrency", "readBatchSize"] as const;

@@ -1,7 +1,7 @@
 import type { VertexState } from "@sluice/pipeline";
 import { expect, test } from "vitest";
 import type { PipelineView } from "../flow-pipelines.ts";
-import { pipelinesWhy } from "./vertex-why.ts";
+import { isKnownName, knownNames, pipelinesWhy } from "./vertex-why.ts";
 
 const COUNTS = { read: 9, written: 9, dropped: 0, failed: 0, retried: 0, deadLettered: 0 };
 
@@ -32,4 +32,74 @@ test("a vertex that reads in turns with waits is throttled", () => {
 
 test("a vertex that has nothing to read is not throttled by its last wait", () => {
   expect(whyAt(0)).toEqual([]);
+});
+
+interface Scene {
+  readonly out?: Partial<VertexState>;
+  readonly map?: Partial<VertexState>;
+}
+
+/** A pipeline with a map and an HTTP sink, 60 s after its start; nothing waits unless it is said. */
+function scene({ out = {}, map = {} }: Scene) {
+  const idle = { perSecond: 0, counts: COUNTS, queue: 0, inFlight: 0 };
+  const vertices: readonly VertexState[] = [
+    { name: "enrich", kind: "map", connector: "module", ...idle, ...map },
+    { name: "out", kind: "sink", connector: "http", ...idle, ...out },
+  ];
+  const sink = { kind: "http", options: { url: "http://127.0.0.1:9000/pay?key=1" } };
+  const view = {
+    flow: {
+      vertices: [
+        { name: "enrich", map: { kind: "module", options: {} } },
+        { name: "out", sink },
+      ],
+    },
+    state: { name: "orders", status: "running", unacknowledged: 0, vertices },
+    throttledOf: () => undefined,
+    gateSinceMs: () => undefined,
+    limitsOf: () => ({ limits: {} }),
+  } as unknown as PipelineView;
+  const input = { views: [view], nowMs: 60_000, wallMs: 60_000, placeOf: () => undefined };
+  return { view, whyOf: (name?: string) => pipelinesWhy(input, name) };
+}
+
+test("a map that has worked on one message for 12 s is told, with what is left of its time limit", () => {
+  const work = { sinceMs: 48_000, messages: 1 };
+  const [why, ...others] = scene({ map: { work } }).whyOf().working;
+  expect(others).toEqual([]);
+  expect(why).toMatchObject({
+    vertex: "enrich",
+    messages: 1,
+    forMs: 12_000,
+    untilInMs: 18_000,
+    setting: { path: "pipelines.orders.vertices.enrich.map.timeout", value: "30 s" },
+  });
+});
+
+test("work of less than five seconds, and work that waits for a reason, is not told as hanging", () => {
+  expect(scene({ map: { work: { sinceMs: 56_000, messages: 1 } } }).whyOf().working).toEqual([]);
+  const waiting = { reason: "concurrency", detail: "", sinceMs: 0 } as const;
+  const { working, vertices } = scene({
+    out: { work: { sinceMs: 0, messages: 1 }, waiting },
+  }).whyOf();
+  expect([working.length, vertices.length]).toEqual([0, 1]);
+});
+
+test.each([
+  "out",
+  "orders/out",
+  "127.0.0.1:9000",
+  "http://127.0.0.1:9000/pay",
+  "orders/out to 127.0.0.1:9000",
+])("a gate is known by %s", (name) => {
+  const waiting = { reason: "concurrency", detail: "", sinceMs: 0 } as const;
+  const { view, whyOf } = scene({ out: { waiting } });
+  expect(isKnownName([view], name)).toBe(true);
+  expect(whyOf(name).vertices.map(({ vertex }) => vertex)).toEqual(["out"]);
+});
+
+test("a name that nothing has is not known, and the known names are listed", () => {
+  const { view } = scene({});
+  expect(isKnownName([view], "TYPO")).toBe(false);
+  expect(knownNames([view])).toEqual(["orders", "orders/enrich", "orders/out", "127.0.0.1:9000"]);
 });

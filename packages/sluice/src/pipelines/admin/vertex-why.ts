@@ -1,6 +1,6 @@
 import type { Reason } from "@sluice/core";
 import { formatWallTime } from "@sluice/core/system";
-import { parseDurationMs } from "@sluice/core/internal";
+import { durationText, parseDurationMs } from "@sluice/core/internal";
 import type { VertexState } from "@sluice/pipeline";
 import { roleOf } from "../../flow/pipeline/flow-pipeline.ts";
 import type { FlowPipeline, FlowVertex } from "../../flow/pipeline/flow-pipeline.ts";
@@ -45,6 +45,8 @@ export interface WhyVertex {
   readonly peer?: string | undefined;
   readonly reason: Reason;
   readonly detail: string;
+  /** Whether the limit of its gate finds itself; undefined if it has no gate. */
+  readonly isAdaptive?: boolean | undefined;
   readonly since: string;
   readonly forMs: number;
   readonly untilInMs?: number | undefined;
@@ -67,8 +69,29 @@ export interface WhyFailed {
   readonly starts: number;
 }
 
+/** A map or a sink that has worked on one batch for long: it hangs, or its messages are tried again. */
+export interface WhyWorking {
+  readonly pipeline: string;
+  readonly vertex: string;
+  readonly role: "source" | "map" | "sink";
+  readonly connector: string;
+  readonly peer?: string | undefined;
+  /** Messages of the batch. */
+  readonly messages: number;
+  /** The newest failure of a message that is tried again. */
+  readonly failure?: string | undefined;
+  readonly since: string;
+  readonly forMs: number;
+  /** When its time limit ends the call; undefined if it has none, or is beyond it. */
+  readonly untilInMs?: number | undefined;
+  /** The time limit. */
+  readonly setting?: VertexSetting | undefined;
+  readonly behind: readonly string[];
+}
+
 export interface PipelinesWhy {
   readonly vertices: readonly WhyVertex[];
+  readonly working: readonly WhyWorking[];
   readonly failed: readonly WhyFailed[];
 }
 
@@ -80,22 +103,25 @@ interface WhyInput {
 }
 
 const SECOND_MS = 1_000;
+/** A batch that takes longer is worth a word, ms. Lower, slow services would be told of that do what they always do. */
+const WORKING_MS = 5_000;
+/** The time limit of a map of a flow file without `timeout`, and of a request, ms. */
+const TIMEOUT_MS = 30_000;
 
 /** What waits in the pipelines; of one pipeline, vertex or topic if `name` is given. Store losses come first. */
 export function pipelinesWhy(input: WhyInput, name: string | undefined): PipelinesWhy {
   const { views, nowMs, wallMs } = input;
   const named = views.filter((view) => name === undefined || isNamed(view, name));
-  const vertices = named.flatMap((view) =>
-    view.state.vertices.flatMap((vertex) => {
-      const isShown =
-        name === undefined ||
-        isWhole(view, name) ||
-        isVertexName(view.state.name, vertex.name, name);
-      return isShown ? (whyOf(vertex, view, input) ?? []) : [];
-    }),
+  const shown = named.flatMap((view) =>
+    view.state.vertices
+      .filter(({ name: vertex }) => name === undefined || isShown(view, vertex, name))
+      .map((vertex) => ({ vertex, view })),
   );
+  const vertices = shown.flatMap(({ vertex, view }) => whyOf(vertex, view, input) ?? []);
+  const working = shown.flatMap(({ vertex, view }) => workingOf(vertex, view, input) ?? []);
   return {
     vertices: vertices.toSorted((a, b) => rank(a) - rank(b)),
+    working: working.toSorted((a, b) => b.forMs - a.forMs),
     failed: named.flatMap(({ state, failure }) =>
       failure === undefined
         ? []
@@ -117,11 +143,46 @@ export function isKnownName(views: readonly PipelineView[], name: string): boole
   return views.some((view) => isNamed(view, name));
 }
 
+/** Names that `why` takes: pipelines, vertices, and the services behind gates. */
+export function knownNames(views: readonly PipelineView[]): readonly string[] {
+  return views.flatMap(({ flow, state }) => [
+    state.name,
+    ...flow.vertices.flatMap((vertex) => [
+      `${state.name}/${vertex.name}`,
+      ...(vertex.sink?.kind === "http" ? [gateHostOf(vertex) ?? []].flat() : []),
+    ]),
+  ]);
+}
+
 function isNamed(view: PipelineView, name: string): boolean {
   return (
-    isWhole(view, name) ||
-    view.flow.vertices.some((vertex) => isVertexName(view.state.name, vertex.name, name))
+    isWhole(view, name) || view.flow.vertices.some((vertex) => isShown(view, vertex.name, name))
   );
+}
+
+function isShown(view: PipelineView, vertex: string, name: string): boolean {
+  const { flow, state } = view;
+  if (isWhole(view, name) || isVertexName(state.name, vertex, name)) return true;
+  const defined = flow.vertices.find((one) => one.name === vertex);
+  return defined !== undefined && isGateName(state.name, defined, name);
+}
+
+/** The gate of an HTTP sink: by its service, by its URL, or by its whole name `pipeline/vertex to host`. */
+function isGateName(pipeline: string, vertex: FlowVertex, name: string): boolean {
+  const host = gateHostOf(vertex);
+  if (host === undefined) return false;
+  if (name === host || name === `${pipeline}/${vertex.name} to ${host}`) return true;
+  return isSameUrl(String(vertex.sink?.options["url"]), name);
+}
+
+function isSameUrl(url: string, name: string): boolean {
+  return /^https?:/.test(name) && URL.canParse(name) && shownUrl(name) === shownUrl(url);
+}
+
+function gateHostOf({ sink }: FlowVertex): string | undefined {
+  const url = sink?.options["url"];
+  if (sink?.kind !== "http" || typeof url !== "string") return undefined;
+  return URL.canParse(url) ? new URL(url).host : undefined;
 }
 
 /** The name of the pipeline, or of what its source reads: then all of its vertices are meant. */
@@ -155,6 +216,7 @@ function whyOf(vertex: VertexState, view: PipelineView, input: WhyInput): WhyVer
     peer: defined && peerOf(defined),
     reason,
     detail,
+    ...(defined?.sink?.kind === "http" && { isAdaptive: isAdaptive(defined) }),
     since: formatWallTime(wallMs - (nowMs - sinceMs)),
     forMs: Math.max(0, Math.round(nowMs - sinceMs)),
     ...(untilMs !== undefined &&
@@ -164,6 +226,55 @@ function whyOf(vertex: VertexState, view: PipelineView, input: WhyInput): WhyVer
     setting: settingOf(vertex.name, reason, view, input),
     behind: behindOf(state.vertices, vertex),
   };
+}
+
+/** A batch that a vertex has worked on for long, without a reason to wait. */
+function workingOf(
+  vertex: VertexState,
+  view: PipelineView,
+  input: WhyInput,
+): WhyWorking | undefined {
+  const { work, name } = vertex;
+  const { nowMs, wallMs } = input;
+  if (work === undefined || nowMs - work.sinceMs < WORKING_MS) return undefined;
+  if (vertex.waiting !== undefined || waitingOf(vertex, view) !== undefined) return undefined;
+  const { state, flow } = view;
+  const defined = flow.vertices.find((one) => one.name === name);
+  const limit = defined && timeLimitOf(name, defined, view, input);
+  const leftMs = limit === undefined ? 0 : work.sinceMs + limit.ms - nowMs;
+  return {
+    pipeline: state.name,
+    vertex: name,
+    role: vertex.kind,
+    connector: vertex.connector,
+    peer: defined && peerOf(defined),
+    messages: work.messages,
+    ...(work.failure !== undefined && { failure: work.failure }),
+    since: formatWallTime(wallMs - (nowMs - work.sinceMs)),
+    forMs: Math.round(nowMs - work.sinceMs),
+    ...(leftMs > 0 && work.failure === undefined && { untilInMs: Math.ceil(leftMs) }),
+    ...(limit !== undefined && { setting: limit.setting }),
+    behind: behindOf(state.vertices, vertex),
+  };
+}
+
+/** The key that bounds a call of a map or a request, and its value. */
+function timeLimitOf(
+  name: string,
+  vertex: FlowVertex,
+  { flow, state }: PipelineView,
+  { placeOf }: WhyInput,
+): { readonly ms: number; readonly setting: VertexSetting } | undefined {
+  const isHttp = vertex.sink?.kind === "http";
+  if (vertex.map === undefined && !isHttp) return undefined;
+  const index = flow.vertices.findIndex((one) => one.name === name);
+  const keys = isHttp ? ["sink", "http", "request", "timeout"] : ["map", "timeout"];
+  const path: Path = ["pipelines", state.name, "vertices", index, ...keys];
+  const request = vertex.sink?.options["request"] as { readonly timeout?: number } | undefined;
+  const given = isHttp ? request?.timeout : vertex.map?.options["timeout"];
+  const ms = typeof given === "number" ? given : TIMEOUT_MS;
+  const place = nearestPlace(path, placeOf);
+  return { ms, setting: { path: settingText(path, flow), value: durationText(ms), place } };
 }
 
 interface Waiting extends Throttled {
@@ -273,6 +384,12 @@ function settingOf(
   const request = options["request"] as Readonly<Record<string, unknown>> | undefined;
   if (key === undefined || kind !== "http") return located([...ofVertex, role, kind], undefined);
   return located([...ofVertex, role, kind, "request", key], request?.[key]);
+}
+
+function isAdaptive({ sink }: FlowVertex): boolean {
+  const request = sink?.options["request"] as { readonly concurrency?: unknown } | undefined;
+  const { concurrency = "adaptive" } = request ?? {};
+  return typeof concurrency !== "number";
 }
 
 /** Reasons of a rate limit that replicas share. */

@@ -9,9 +9,11 @@ import type { Make } from "./connector-options.ts";
  */
 const TIMEOUT_MS = 30_000;
 
+const MIB: number = 2 ** 20;
+
 /** Maps by their names in a flow file. */
 export const MAPS: Readonly<Record<string, Make<MapConnector>>> = {
-  module: ({ module, threads, settings, timeout }, { folder }) => {
+  module: ({ module, threads, memory, settings, timeout }, { folder }) => {
     const options = {
       module: resolve(folder, module as string),
       settings,
@@ -19,7 +21,11 @@ export const MAPS: Readonly<Record<string, Make<MapConnector>>> = {
     };
     return threads === undefined
       ? mapModule(options)
-      : mapThreads({ ...options, threads: threads as number });
+      : mapThreads({
+          ...options,
+          threads: threads as number,
+          memoryMb: memory === undefined ? undefined : Math.floor((memory as number) / MIB),
+        });
   },
   command: ({ command, env, timeout }, { folder }) => {
     const [program = "", ...args] = command as readonly string[];

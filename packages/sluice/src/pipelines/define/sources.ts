@@ -36,7 +36,8 @@ export const SOURCES: Readonly<Record<string, Make<SourceConnector>>> = {
       lineMaxBytes: lineMax as number | undefined,
       format: formatOf(format),
     }),
-  stdin: ({ format }) => stdinSource({ format: formatOf(format) }),
+  stdin: ({ format, lineMax }) =>
+    stdinSource({ format: formatOf(format), lineMaxBytes: lineMax as number | undefined }),
   http: async (options, { folder }) =>
     httpSource({
       listen: options["listen"] as string,

@@ -58,6 +58,8 @@ export function partEventOf(event: PipelineEvent): PartEvent | undefined {
       };
     case "fleet":
       return ofFleet(event.event, of);
+    case "opening":
+      return undefined;
   }
 }
 
