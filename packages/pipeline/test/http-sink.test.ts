@@ -263,14 +263,16 @@ test("an answer that never ends, and one without end, hold nothing up", async ()
 });
 
 test("an attempt ends with its time, although the service sends a byte of its answer again and again", async () => {
-  const drips: ReturnType<typeof setInterval>[] = [];
-  opened.push({
-    close: () => Promise.resolve(drips.forEach((drip) => clearInterval(drip))),
-  });
   const request = { concurrency: 1, timeoutMs: 300 };
   const { sink, service } = await scene({ request }, (_request, response) => {
+    const drip = async (): Promise<void> => {
+      while (!response.destroyed) {
+        response.write(".");
+        await systemTimer.sleep(20);
+      }
+    };
     response.writeHead(200);
-    drips.push(setInterval(() => response.write("."), 20));
+    void drip();
   });
   expect(await sink.write(many(1), unhurried)).toBeUndefined();
   await until("the request is given up", () => service.inFlight === 0);
