@@ -1,0 +1,64 @@
+import { cpuMsOf } from "./measure.ts";
+import type { Loop } from "./measure.ts";
+
+export interface Blocks {
+  /** CPU time that one slice takes, about. */
+  readonly sliceMs: number;
+  readonly blocks: number;
+}
+
+/** Operations of each loop before the first block: enough for V8 to have compiled them. */
+const WARM_UP = 5000;
+
+/**
+ * CPU time per operation in µs of each loop, by block. For small differences of large times: within a block
+ * every loop has two slices in mirrored order (ABC CBA), so that a drift of the processor's speed meets all
+ * loops alike, and the difference of two loops is taken within the block. The loop that begins changes from
+ * block to block.
+ */
+export async function measurePaired<Name extends string>(
+  loops: Readonly<Record<Name, Loop>>,
+  { sliceMs, blocks }: Blocks,
+): Promise<Record<Name, readonly number[]>> {
+  const names = Object.keys(loops) as Name[];
+  const timesUs = Object.fromEntries(names.map((name): [string, number[]] => [name, []])) as Record<
+    Name,
+    number[]
+  >;
+  let warmMs = 0;
+  for (const name of [...names, ...names]) warmMs = await cpuMsOf(loops[name], WARM_UP);
+  const count = Math.ceil((sliceMs * WARM_UP) / warmMs);
+  for (let block = 0; block < blocks; block++) {
+    const first = block % names.length;
+    const order = [...names.slice(first), ...names.slice(0, first)];
+    const totalsMs = new Map<Name, number>();
+    for (const name of [...order, ...order.toReversed()])
+      totalsMs.set(name, (totalsMs.get(name) ?? 0) + (await cpuMsOf(loops[name], count)));
+    for (const [name, totalMs] of totalsMs) timesUs[name].push((totalMs * 1000) / (2 * count));
+  }
+  return timesUs;
+}
+
+/** A median with its 95 % confidence interval. */
+export interface Interval {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * The interval is between two order statistics, n ÷ 2 ± 0.98 √n, so it supposes nothing about how the values are
+ * distributed. For ten values and more.
+ */
+export function medianInterval(values: readonly number[]): Interval {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (rank: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.max(0, rank))] as number;
+  const half = sorted.length / 2;
+  const spread = 0.98 * Math.sqrt(sorted.length);
+  return {
+    median: (at(Math.ceil(half) - 1) + at(Math.floor(half))) / 2,
+    low: at(Math.floor(half - spread) - 1),
+    high: at(Math.ceil(half + spread)),
+  };
+}
