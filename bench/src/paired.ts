@@ -1,14 +1,21 @@
 import { cpuMsOf } from "./measure.ts";
 import type { Loop } from "./measure.ts";
+import { short } from "./numbers.ts";
+import type { Figures } from "./run-cases.ts";
 
 export interface Blocks {
   /** CPU time that one slice takes, about. */
   readonly sliceMs: number;
   readonly blocks: number;
+  /**
+   * Operations of each loop, twice, before the first block: until V8 has compiled them. Calls of a gate took up to
+   * 100 times as long among the first 4000.
+   * @default 5000
+   */
+  readonly warmUp?: number;
 }
 
-/** Operations of each loop before the first block: enough for V8 to have compiled them. */
-const WARM_UP = 5000;
+const THOUSAND = 1000;
 
 /**
  * CPU time per operation in µs of each loop, by block. For small differences of large times: within a block
@@ -18,7 +25,7 @@ const WARM_UP = 5000;
  */
 export async function measurePaired<Name extends string>(
   loops: Readonly<Record<Name, Loop>>,
-  { sliceMs, blocks }: Blocks,
+  { sliceMs, blocks, warmUp = 5000 }: Blocks,
 ): Promise<Record<Name, readonly number[]>> {
   const names = Object.keys(loops) as Name[];
   const timesUs = Object.fromEntries(names.map((name): [string, number[]] => [name, []])) as Record<
@@ -26,8 +33,10 @@ export async function measurePaired<Name extends string>(
     number[]
   >;
   let warmMs = 0;
-  for (const name of [...names, ...names]) warmMs = await cpuMsOf(loops[name], WARM_UP);
-  const count = Math.ceil((sliceMs * WARM_UP) / warmMs);
+  for (const name of [...names, ...names]) warmMs = await cpuMsOf(loops[name], warmUp);
+  // Loops that work in batches take multiples of a thousand.
+  const wanted = (sliceMs * warmUp) / warmMs;
+  const count = wanted > THOUSAND ? Math.ceil(wanted / THOUSAND) * THOUSAND : Math.ceil(wanted);
   for (let block = 0; block < blocks; block++) {
     const first = block % names.length;
     const order = [...names.slice(first), ...names.slice(0, first)];
@@ -37,6 +46,24 @@ export async function measurePaired<Name extends string>(
     for (const [name, totalMs] of totalsMs) timesUs[name].push((totalMs * 1000) / (2 * count));
   }
   return timesUs;
+}
+
+/** The times as figures that a child process can print: `name block`. */
+export function figuresOf(timesUs: Readonly<Record<string, readonly number[]>>): Figures {
+  return Object.fromEntries(
+    Object.entries(timesUs).flatMap(([name, all]) =>
+      all.map((timeUs, block): [string, number] => [`${name} ${block}`, timeUs]),
+    ),
+  );
+}
+
+/** The times of one loop in all blocks of all rounds. */
+export function blocksOf(name: string, rounds: readonly Figures[]): number[] {
+  return rounds.flatMap((figures) =>
+    Object.entries(figures)
+      .filter(([key]) => key.startsWith(`${name} `))
+      .map(([, timeUs]) => timeUs),
+  );
 }
 
 /** A median with its 95 % confidence interval. */
@@ -61,4 +88,10 @@ export function medianInterval(values: readonly number[]): Interval {
     low: at(Math.floor(half - spread) - 1),
     high: at(Math.ceil(half + spread)),
   };
+}
+
+/** `median (low..high)`. */
+export function intervalText(values: readonly number[]): string {
+  const { median, low, high } = medianInterval(values);
+  return `${short(median)} (${short(low)}..${short(high)})`;
 }

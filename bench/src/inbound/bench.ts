@@ -1,9 +1,8 @@
 import { machineLine, thisMachine } from "../machine.ts";
 import { short } from "../numbers.ts";
 import type { BenchOptions } from "../options.ts";
-import { medianInterval } from "../paired.ts";
+import { blocksOf, intervalText, medianInterval } from "../paired.ts";
 import { runCases } from "../run-cases.ts";
-import type { Figures } from "../run-cases.ts";
 import { table } from "../table.ts";
 import { runShared } from "./shared.ts";
 import type { SharedFigures } from "./shared.ts";
@@ -40,25 +39,12 @@ async function measureCosts(rounds: number, quick: boolean): Promise<CostRow[]> 
   const cases = Object.keys(COST_GOALS).map((id) => ({ id, nodeFlags: [] }));
   const args = quick ? ["8", "40"] : ["15", "60"];
   const figures = await runCases(child, cases, { rounds, args });
-  return [...figures].map(([framework, all]) => ({
-    framework,
-    bareUs: blocksOf("bare", all),
-    oursUs: blocksOf("ours", all),
-    peerUs: blocksOf("peer", all),
-  }));
-}
-
-function blocksOf(name: string, rounds: readonly Figures[]): number[] {
-  return rounds.flatMap((figures) =>
-    Object.entries(figures)
-      .filter(([key]) => key.startsWith(`${name} `))
-      .map(([, value]) => value),
-  );
-}
-
-function intervalText(values: readonly number[]): string {
-  const { median, low, high } = medianInterval(values);
-  return `${short(median)} (${short(low)}..${short(high)})`;
+  return [...figures].map(([framework, all]) => {
+    const bareUs = blocksOf("bare", all);
+    const added = (name: string): number[] =>
+      blocksOf(name, all).map((us, block) => us - (bareUs[block] ?? 0));
+    return { framework, bareUs, oursUs: added("ours"), peerUs: added("peer") };
+  });
 }
 
 function costTable(rows: readonly CostRow[]): string {

@@ -1,5 +1,5 @@
 /** Measures one framework's servers in turns: `cost-child.js <framework> <ms of a slice> <blocks>`. */
-import { measurePaired } from "../paired.ts";
+import { figuresOf, measurePaired } from "../paired.ts";
 import { createMemoryClient } from "./memory-client.ts";
 import { SERVERS } from "./servers.ts";
 
@@ -7,7 +7,7 @@ const [framework = "", sliceMs, blocks] = process.argv.slice(2);
 const starts = SERVERS[framework];
 if (starts === undefined) throw new Error(`no such framework: ${framework}`);
 
-const { bare, ours, peer } = await measurePaired(
+const timesUs = await measurePaired(
   {
     bare: createMemoryClient(await starts.bare()),
     ours: createMemoryClient(await starts.ours()),
@@ -15,13 +15,6 @@ const { bare, ours, peer } = await measurePaired(
   },
   { sliceMs: Number(sliceMs), blocks: Number(blocks) },
 );
-const figures = Object.fromEntries(
-  bare.flatMap((bareUs, block) => [
-    [`bare ${block}`, bareUs],
-    [`ours ${block}`, (ours[block] ?? 0) - bareUs],
-    [`peer ${block}`, (peer[block] ?? 0) - bareUs],
-  ]),
-);
-process.stdout.write(JSON.stringify(figures), () => {
+process.stdout.write(JSON.stringify(figuresOf(timesUs)), () => {
   process.exit(0);
 });

@@ -121,8 +121,9 @@ export function throttledFetch(options: ThrottledFetchOptions = {}): ThrottledFe
   const { of: keyOf = (input: FetchInput) => origins.of(input), ...keeping } = keys;
   requireDuration("bodyTimeoutMs", bodyTimeoutMs);
   const gates = new GateMap({ ...keeping, gate });
+  const holding = { restMs: bodyTimeoutMs, isFresh: send === undefined };
   const keep = (response: Response, permit: GatePermit): boolean =>
-    holdUntilBodyEnds(response, permit, bodyTimeoutMs);
+    holdUntilBodyEnds(response, permit, holding);
 
   const throttled = (input: FetchInput, init?: RequestInit): Promise<Response> => {
     // Looked up for each request, so that a global `fetch` that was replaced later is used.
