@@ -12,7 +12,7 @@ export interface Measured {
  */
 export function lowQuantileOf(rttsMs: readonly number[]): Measured {
   // Without a function to compare by, sorting takes a third to a sixth of the time.
-  const sorted = new Float64Array(rttsMs).sort();
+  const sorted = new Float64Array(rttsMs).toSorted();
   const { length } = sorted;
   const at = (part: number): number =>
     sorted[Math.min(length - 1, Math.max(0, Math.floor(part * length)))] as number;
