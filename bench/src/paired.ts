@@ -1,7 +1,9 @@
+import { SeededRandom } from "@sluice/core";
 import { cpuMsOf } from "./measure.ts";
 import type { Loop } from "./measure.ts";
 import { short } from "./numbers.ts";
 import type { Figures } from "./run-cases.ts";
+import { spreadOf } from "./spread.ts";
 
 export interface Blocks {
   /** CPU time that one slice takes, about. */
@@ -84,14 +86,39 @@ export function medianInterval(values: readonly number[]): Interval {
   const half = sorted.length / 2;
   const spread = 0.98 * Math.sqrt(sorted.length);
   return {
-    median: (at(Math.ceil(half) - 1) + at(Math.floor(half))) / 2,
+    median: medianOf(values),
     low: at(Math.floor(half - spread) - 1),
     high: at(Math.ceil(half + spread)),
   };
 }
 
+const RESAMPLES = 1000;
+
+/**
+ * The median of `values` ÷ the median of `others`, block by block, with its 95 % interval by bootstrap: blocks are
+ * drawn with replacement. A median of quotients would be off where `others` are as small as their noise.
+ */
+export function ratioInterval(values: readonly number[], others: readonly number[]): Interval {
+  const random = new SeededRandom(1);
+  const ratios = Array.from({ length: RESAMPLES }, () => {
+    const drawn = values.map(() => Math.floor(random.next() * values.length));
+    return (
+      medianOf(drawn.map((block) => values[block] as number)) /
+      medianOf(drawn.map((block) => others[block] as number))
+    );
+  }).toSorted((a, b) => a - b);
+  return {
+    median: medianOf(values) / medianOf(others),
+    low: ratios[Math.floor(0.025 * RESAMPLES)] as number,
+    high: ratios[Math.floor(0.975 * RESAMPLES)] as number,
+  };
+}
+
+function medianOf(values: readonly number[]): number {
+  return spreadOf(values).median;
+}
+
 /** `median (low..high)`. */
-export function intervalText(values: readonly number[]): string {
-  const { median, low, high } = medianInterval(values);
+export function intervalText({ median, low, high }: Interval): string {
   return `${short(median)} (${short(low)}..${short(high)})`;
 }
