@@ -122,3 +122,9 @@ function medianOf(values: readonly number[]): number {
 export function intervalText({ median, low, high }: Interval): string {
   return `${short(median)} (${short(low)}..${short(high)})`;
 }
+
+/** Whether the interval is on the right side of the goal; `unclear` if the goal is within it. */
+export function judged({ low, high }: Interval, most: number): "met" | "missed" | "unclear" {
+  if (high <= most) return "met";
+  return low > most ? "missed" : "unclear";
+}

@@ -2,7 +2,7 @@ import { machineLine, thisMachine } from "../machine.ts";
 import type { Loop } from "../measure.ts";
 import { short } from "../numbers.ts";
 import type { BenchOptions } from "../options.ts";
-import { blocksOf, intervalText, measurePaired, ratioInterval } from "../paired.ts";
+import { blocksOf, intervalText, judged, measurePaired, ratioInterval } from "../paired.ts";
 import type { Blocks, Interval } from "../paired.ts";
 import { table } from "../table.ts";
 import { runCases } from "../run-cases.ts";
@@ -42,7 +42,7 @@ export async function benchGate({ rounds, quick, json }: BenchOptions): Promise<
     name,
     intervalText(ratio),
     `≤ ${short(ratioMax)}`,
-    ratio.median <= ratioMax ? "met" : "missed",
+    judged(ratio, ratioMax),
   ]);
   return `${machineLine(machine)}\n\n${table(heading, lines)}`;
 }

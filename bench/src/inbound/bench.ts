@@ -1,7 +1,7 @@
 import { machineLine, thisMachine } from "../machine.ts";
 import { short } from "../numbers.ts";
 import type { BenchOptions } from "../options.ts";
-import { blocksOf, intervalText, medianInterval, ratioInterval } from "../paired.ts";
+import { blocksOf, intervalText, judged, medianInterval, ratioInterval } from "../paired.ts";
 import { runCases } from "../run-cases.ts";
 import { table } from "../table.ts";
 import { runShared } from "./shared.ts";
@@ -69,7 +69,7 @@ function costTable(rows: readonly CostRow[]): string {
         intervalText(medianInterval(peerUs)),
         intervalText(ratio),
         `≤ ${short(most)}`,
-        ratio.high <= most ? "met" : "missed",
+        judged(ratio, most),
       ];
     }),
   );
