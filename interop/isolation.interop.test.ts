@@ -3,7 +3,7 @@
  * clients. `INTEROP_ISOLATION_MS` is how long both publish together, 8,000 unless given.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bestOf, verdictOf } from "./attempts.ts";
+import { bestOf, isPassing, verdictOf } from "./attempts.ts";
 import type { Verdict } from "./attempts.ts";
 import { JAVA, PYTHON, SLUICE } from "./clients.ts";
 import type { Driver } from "./driver.ts";
@@ -36,11 +36,12 @@ interface Goal {
 const GOAL: Goal = { factor: 1.2, extraMs: 5, ratePart: 0.98 };
 
 /**
- * On a machine that others use, receipts are late with and without another topic. A victim that waits with
- * the other topic has a p99 of one second or more: a window of 1,000 messages takes 2 s at 500/s. With three
- * to five runnable threads per core, attempts had up to 225 ms beside 10 ms alone.
+ * On a machine that others use, receipts are late with and without another topic, and a client that begins to
+ * send 5,000 messages a second delays its own. A victim that waits with the other topic has a p99 of one second
+ * or more: a window of 1,000 messages takes 2 s at 500/s. With three to five runnable threads per core, attempts
+ * had up to 225 ms beside 10 ms alone.
  */
-const BUSY_GOAL: Goal = { factor: 4, extraMs: 300, ratePart: 0.9 };
+const WIDER_GOAL: Goal = { factor: 4, extraMs: 300, ratePart: 0.9 };
 
 interface Setting {
   readonly name: string;
@@ -88,13 +89,13 @@ for (const { name, missing: lacking, start } of SITES)
               const { victim, watched } = await run(site, driver, setting);
               const figures = figuresOf(victim);
               expect.soft(watched.pausedMs).toEqual({});
-              const reached = verdictOfFigures(figures, watched.isBusy);
+              const reached = verdictOfFigures(figures);
               seen.push({ reached, ...figures, ...watched });
               return reached;
             });
             const report = `${driver.name} to ${name}, ${setting.name}: ${JSON.stringify(seen)}`;
             process.stdout.write(`\n${report}\n`);
-            expect(verdict, report).not.toBe("missed");
+            expect(verdict, report).toSatisfy(isPassing);
             expect(site.troubles).toEqual([]);
           },
         );
@@ -121,7 +122,7 @@ describe.skipIf(!isAll || missing !== undefined)("on one connection to Pulsar's 
           process.stdout.write(
             `\n${driver.name} with Pulsar's own limit of ${setting.name}: ${JSON.stringify({ alone, together })}\n`,
           );
-          expect(isReached({ alone, together }, BUSY_GOAL)).toBe(false);
+          expect(isReached({ alone, together }, WIDER_GOAL)).toBe(false);
         }
       },
     );
@@ -185,8 +186,8 @@ interface Compared {
   readonly together: Figures;
 }
 
-function verdictOfFigures(compared: Compared, isBusy: boolean): Verdict {
-  return verdictOf(isReached(compared, GOAL), isReached(compared, BUSY_GOAL), isBusy);
+function verdictOfFigures(compared: Compared): Verdict {
+  return verdictOf(isReached(compared, GOAL), isReached(compared, WIDER_GOAL));
 }
 
 function isReached({ alone, together }: Compared, { factor, extraMs, ratePart }: Goal): boolean {

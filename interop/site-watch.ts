@@ -1,12 +1,10 @@
 import { systemTimer } from "@sluice/core/system";
-import { BusyMachine } from "./busy-machine.ts";
-import type { Business } from "./busy-machine.ts";
 import type { LimitedSite } from "./limited-site.ts";
 
 const SAMPLE_MS = 20;
 
 /** What a site went through while it was watched. */
-export interface Watched extends Business {
+export interface Watched {
   readonly heldBytesMax: number;
   /** From the first to the last sample in which SENDs waited for a limit. */
   readonly heldMs: number;
@@ -18,7 +16,6 @@ export interface Watched extends Business {
 export class SiteWatch {
   readonly #site: LimitedSite;
   readonly #interval: NodeJS.Timeout;
-  readonly #machine = new BusyMachine();
   #pausedMs: Readonly<Record<string, number>> = {};
   #heldBytesMax = 0;
   #heldFromMs: number | undefined;
@@ -35,14 +32,12 @@ export class SiteWatch {
       heldBytesMax: this.#heldBytesMax,
       heldMs: this.#heldFromMs === undefined ? 0 : this.#heldUntilMs - this.#heldFromMs,
       pausedMs: this.#pausedMs,
-      ...this.#machine.stop(),
     };
   }
 
   #sample(): void {
     const { heldBytes, pausedMs, connections } = this.#site.stats();
     const nowMs = systemTimer.now();
-    this.#machine.sample();
     // A connection that ends takes its pauses along.
     if (connections > 0) this.#pausedMs = { ...this.#pausedMs, ...pausedMs };
     if (heldBytes > 0) {

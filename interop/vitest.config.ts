@@ -22,6 +22,7 @@ const ORDER = [
   "isolation",
   "nats-connector",
   "kafka-connector",
+  "flow-file",
   "throughput",
   "golden-frames",
   "broker-crash",

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { systemClock, systemTimer } from "@sluice/core/system";
 import { startRedis } from "../fleet/redis.ts";
 import { machineLine, thisMachine } from "../machine.ts";
@@ -9,7 +8,6 @@ import { short } from "../numbers.ts";
 import type { BenchOptions } from "../options.ts";
 import { table } from "../table.ts";
 import { Backlog } from "./backlog.ts";
-import { CountingService } from "./counting-service.ts";
 import {
   duplicatesOf,
   fullestSecond,
@@ -17,7 +15,8 @@ import {
   mostOfOneReplica,
   perSecondCounts,
 } from "./figures.ts";
-import { LIMIT, ReplicaSet } from "./replica-set.ts";
+import { LEASE, LIMIT, ReplicaSet } from "./replica-set.ts";
+import { ServiceProcess } from "./service-process.ts";
 import { SluiceProcess } from "./sluice-process.ts";
 
 /** The fullest second ÷ the limit, at most; the mean ÷ the limit, at least. */
@@ -29,9 +28,6 @@ const MEAN_GOAL = 0.85;
  * Raised, an acknowledgement that was lost is found less often.
  */
 const UNACKNOWLEDGED_MS = 1_000;
-
-/** Between two timers that measure how late timers are. */
-const TICK_MS = 10;
 
 const KILL_EVERY_MS = 10_000;
 const REDEPLOY_PAUSE_MS = 4_000;
@@ -84,8 +80,7 @@ async function measure(killMs: number): Promise<Figures> {
     const redis = await startRedis();
     closing.push(redis.stop);
     const brokerUrl = process.env["BENCH_PULSAR"] ?? (await ownBroker(folder, closing));
-    const service = new CountingService();
-    await service.start();
+    const service = await ServiceProcess.start();
     closing.push(() => service.close());
     const place = { topic: `public/default/replicas-${process.pid}`, subscription: "bench" };
     const backlog = await Backlog.start(brokerUrl, place, () => service.ids.size);
@@ -113,7 +108,7 @@ async function ownBroker(folder: string, closing: (() => Promise<unknown>)[]): P
 }
 
 interface Parts {
-  readonly service: CountingService;
+  readonly service: ServiceProcess;
   readonly backlog: Backlog;
   readonly replicas: ReplicaSet;
 }
@@ -121,21 +116,19 @@ interface Parts {
 async function measureReplicas(parts: Parts, killMs: number): Promise<Figures> {
   const { service, backlog, replicas } = parts;
   await until(() => rateOfLastSecond(service) >= 0.95 * LIMIT, SETTLE_MAX_MS);
-  const delay = monitorEventLoopDelay({ resolution: TICK_MS });
-  delay.enable();
-  const fromMs = systemClock.now();
+  const fromMs = Date.now();
   say(`${killMs / KILL_EVERY_MS} replicas are killed, one every ${KILL_EVERY_MS / 1000} s`);
   await replicas.killInTurns(killMs, KILL_EVERY_MS);
-  const killedUntilMs = systemClock.now();
+  const killedUntilMs = Date.now();
   say("rolling redeploy");
   await replicas.redeploy(REDEPLOY_PAUSE_MS);
-  const untilMs = systemClock.now();
+  const untilMs = Date.now();
   await backlog.stop();
   const { stored } = backlog;
   say(`waiting for the last ${stored - service.ids.size} of ${stored} messages`);
   await until(() => service.ids.size >= stored, DRAIN_MAX_MS);
   await replicas.stop();
-  delay.disable();
+  const { lateMs, latestMs } = await service.lateness();
   const arrivals = service.arrivals;
   const instants = arrivals.map(({ atMs }) => atMs);
   const duplicates = duplicatesOf(arrivals, replicas.killedAtMs);
@@ -159,13 +152,13 @@ async function measureReplicas(parts: Parts, killMs: number): Promise<Figures> {
     oldestDuplicateMs: Math.max(0, ...agesMs),
     exitCodes: replicas.exitCodes,
     errors: replicas.errors,
-    lateMs: delay.percentile(99) / 1e6 - TICK_MS,
-    latestMs: delay.max / 1e6 - TICK_MS,
+    lateMs,
+    latestMs,
   };
 }
 
-function rateOfLastSecond({ arrivals }: CountingService): number {
-  const nowMs = systemClock.now();
+function rateOfLastSecond({ arrivals }: ServiceProcess): number {
+  const nowMs = Date.now();
   return arrivals.filter(({ atMs }) => atMs > nowMs - 1000).length;
 }
 
@@ -204,7 +197,7 @@ function report(figures: Figures, broker: string): string {
     ["timers of the service late, p99", "", `${short(lateMs)} ms`, ""],
     ["timers of the service late, most", "", `${short(latestMs)} ms`, ""],
   ];
-  const heading = [`4 replicas, ${LIMIT}/s, ${broker}`, "goal", "measured", ""];
+  const heading = [`4 replicas, ${LIMIT}/s, lease ${LEASE}, ${broker}`, "goal", "measured", ""];
   return [table(heading, rows), ...errors.slice(0, 10)].join("\n");
 }
 

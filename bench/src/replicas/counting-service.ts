@@ -3,17 +3,19 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { systemClock } from "@sluice/core/system";
 import type { Arrival } from "./figures.ts";
 
 /** The body of a request, as the flow's map makes it. */
 type Body = Omit<Arrival, "atMs">;
 
-/** An HTTP service that takes every message and notes it before it answers 200. */
+/** An HTTP service that takes every message and reports it before it answers 200. */
 export class CountingService {
-  readonly arrivals: Arrival[] = [];
-  readonly ids = new Set<number>();
+  readonly #report: (arrival: Arrival) => void;
   readonly #server = createServer((request, response) => void this.#take(request, response));
+
+  constructor(report: (arrival: Arrival) => void) {
+    this.#report = report;
+  }
 
   async start(): Promise<void> {
     this.#server.listen(0, "127.0.0.1");
@@ -34,8 +36,7 @@ export class CountingService {
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const { id, replica, mappedAtMs } = (await json(request)) as Body;
-      this.arrivals.push({ id, replica, mappedAtMs, atMs: systemClock.now() });
-      this.ids.add(id);
+      this.#report({ id, replica, mappedAtMs, atMs: Date.now() });
       response.end();
     } catch {
       // A replica that is killed leaves a request without its end.

@@ -3,7 +3,7 @@ export interface Arrival {
   readonly id: number;
   /** The process that sent it. */
   readonly replica: string;
-  /** By the clock of the service. */
+  /** By the wall clock. */
   readonly atMs: number;
   /** When the replica's map had it, by the wall clock: soon after its token was taken. */
   readonly mappedAtMs: number;

@@ -12,7 +12,7 @@ import { keepPublish } from "./server/embedded/held-publish.ts";
 import type { HeldPublish } from "./server/embedded/held-publish.ts";
 import { createMemory } from "./server/front.ts";
 import { Server } from "./server/server.ts";
-import { allReleasing } from "./server/socket/ingress-turns.ts";
+import { allReleasing } from "./server/socket/turns/ingress-turns.ts";
 import type { SessionFacts } from "./session/session-context.ts";
 
 export interface EmbeddedServerOptions {

@@ -18,7 +18,7 @@ import { createDoor, createMemory, listenAddresses, urlsOf } from "./server/fron
 import { RunningRelay } from "./running-gateway.ts";
 import type { RunningGateway } from "./running-gateway.ts";
 import { Server } from "./server/server.ts";
-import { allReleasing } from "./server/socket/ingress-turns.ts";
+import { allReleasing } from "./server/socket/turns/ingress-turns.ts";
 import { sessionLimits } from "./session/limits.ts";
 import { systemWorld } from "./start-broker.ts";
 import type { BrokerWorld } from "./broker-world.ts";

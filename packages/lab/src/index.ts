@@ -7,6 +7,6 @@ export type { Expectations, Known, Miss } from "./scenario/expect.ts";
 
 // Reports and charts of a run.
 export { reportLines } from "./report/report.ts";
-export { renderSvg } from "./chart/svg.ts";
-export type { SvgOptions } from "./chart/svg.ts";
+export { renderSvg } from "./chart/draw/svg.ts";
+export type { SvgOptions } from "./chart/draw/svg.ts";
 export type { Axis, Chart, Marker, Panel, Point, Series } from "./chart/chart.ts";

@@ -1,8 +1,6 @@
 /** A broker that is killed under load and started again, by its command line, with a real client. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +9,7 @@ import { connect } from "@sluice/pulsar";
 import type { Producer } from "@sluice/pulsar";
 import { expect, onTestFinished, test } from "vitest";
 import { startBrokerProcess } from "./broker-process.ts";
+import { freePort } from "./free-port.ts";
 
 const KILLS = 6;
 const LOAD_MS = 300;
@@ -126,13 +125,4 @@ async function emptyStartMs(): Promise<number> {
 
 function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,6 +1,6 @@
 /** The reference of the flow file and of the metrics is whole. */
 import { expect, test } from "vitest";
-import { flowJsonSchema } from "../src/cli/schema.ts";
+import { flowJsonSchema } from "../src/cli/command/schema.ts";
 import { filesIn, read } from "../../../test/tree.ts";
 
 test("docs/flow-file.md has every key of a pipeline", () => {

@@ -1,59 +1,20 @@
 /** `sluice run` with pipelines, as a process: drains, reloads, readiness and ends. */
-import { spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { systemTimer } from "@sluice/core/system";
 import { expect, onTestFinished, test } from "vitest";
 import { NEEDS_REDIS, redisPath, RedisServer } from "../../fleet/test/redis-server.ts";
-
-const bin = fileURLToPath(new URL("../bin/sluice.js", import.meta.url));
-
-interface Run {
-  readonly child: ChildProcess;
-  readonly folder: string;
-  readonly ready: {
-    readonly gateway: string | null;
-    readonly admin: string;
-    readonly pipelines: readonly string[];
-  };
-  /** Lines of standard error so far. */
-  readonly log: readonly string[];
-}
-
-async function run(text: string, files: Readonly<Record<string, string>> = {}): Promise<Run> {
-  const folder = mkdtempSync(join(tmpdir(), "sluice-pipelines-"));
-  for (const [name, content] of Object.entries({ ...files, "flow.yaml": text }))
-    writeFileSync(join(folder, name), content);
-  const child = spawn(process.execPath, [bin, "run", "flow.yaml", "--json"], { cwd: folder });
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const log: string[] = [];
-  createInterface(child.stderr).on("line", (line) => log.push(line));
-  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  return { child, folder, log, ready: JSON.parse(line) as Run["ready"] };
-}
-
-async function until(isSo: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
-    if (await isSo()) return;
-    await systemTimer.sleep(50);
-  }
-  throw new Error(`not within 20 s: ${what()}`);
-}
+import { bin, runFlow, until } from "./run-flow.ts";
+import type { Run } from "./run-flow.ts";
 
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, n) => `{"n":${n}}\n`).join("");
 
 test("pipelines alone end with their sources, without a gateway, and exit with 0", async () => {
-  const { child, folder, ready } = await run(
+  const { child, folder, ready } = await runFlow(
     `pipelines:
   copy:
     vertices:
@@ -116,7 +77,7 @@ pipelines:
 `;
 
 test("SIGTERM drains pipelines before the gateway ends, and exits with 0", async () => {
-  const { child, ready, log } = await run(THROUGH_GATEWAY);
+  const { child, ready, log } = await runFlow(THROUGH_GATEWAY);
   expect(ready.pipelines).toEqual(["feed", "orders"]);
   const why = async (): Promise<string> =>
     (await fetch(`${ready.admin}/api/why?name=orders`)).text();
@@ -133,7 +94,7 @@ test("SIGTERM drains pipelines before the gateway ends, and exits with 0", async
 });
 
 test("a changed file changes limits while the process runs; a wrong one changes nothing and is told", async () => {
-  const { child, ready, folder, log } = await run(THROUGH_GATEWAY);
+  const { child, ready, folder, log } = await runFlow(THROUGH_GATEWAY);
   const max = async (): Promise<unknown> => {
     const answer = await fetch(`${ready.admin}/api/limits/vertex/orders/in`);
     return ((await answer.json()) as { rateLimit: { max: number } }).rateLimit.max;
@@ -155,7 +116,7 @@ test("a changed file changes limits while the process runs; a wrong one changes 
 });
 
 test("a pipeline that cannot start leaves the gateway running, and /readyz says why", async () => {
-  const { child, ready, log } = await run(
+  const { child, ready, log } = await runFlow(
     THROUGH_GATEWAY.replace("path: out.ndjson", "path: no/such/folder/out.ndjson"),
   );
   const readiness = async (): Promise<string> => (await fetch(`${ready.admin}/readyz`)).text();
@@ -170,7 +131,7 @@ test("a pipeline that cannot start leaves the gateway running, and /readyz says 
 });
 
 test("a second signal ends a drain at once", async () => {
-  const { child, log } = await run(
+  const { child, log } = await runFlow(
     THROUGH_GATEWAY.replace(
       "sink: { file: { path: out.ndjson } }",
       'sink: { http: { url: "http://127.0.0.1:1/" } }',
@@ -206,7 +167,7 @@ pipelines:
       - { name: in, source: { generator: {} }, limits: { rateLimit: { max: 200, min: 200 } } }
       - { name: out, sink: { blackhole: {} } }
 `;
-    const replicas = [await run(text), await run(text)];
+    const replicas = [await runFlow(text), await runFlow(text)];
     const told = (): string => replicas.map(({ log }) => log.join("\n")).join("\n");
     const areShared = async (share: number): Promise<boolean> => {
       const states = await Promise.all(replicas.map(inState));

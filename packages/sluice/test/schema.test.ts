@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { expect, test } from "vitest";
-import { flowJsonSchema } from "../src/cli/schema.ts";
+import { flowJsonSchema } from "../src/cli/command/schema.ts";
 import { loadFlow } from "../src/flow/flow-file.ts";
 import { filesIn, read } from "../../../test/tree.ts";
 import { WRONG_FLOW_FILES } from "./wrong-flow-files.ts";
@@ -60,6 +60,8 @@ const BEYOND_A_SCHEMA = new Set([
   "two modes of a ramp",
   "replicas beside a store",
   "replicas and maxMembers",
+  "a lease without a store",
+  "a lease that is too short",
   "a store in a block beside the store of the file",
 ]);
 

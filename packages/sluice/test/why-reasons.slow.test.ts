@@ -15,7 +15,7 @@ import { startBroker } from "@sluice/gateway";
 import { startAdmin } from "@sluice/gateway/admin";
 import { expect, onTestFinished, test } from "vitest";
 import { NEEDS_REDIS, redisPath, RedisServer } from "../../fleet/test/redis-server.ts";
-import { servedFlow } from "../src/cli/run-flow.ts";
+import { servedFlow } from "../src/cli/flow/run-flow.ts";
 import { whyLines } from "../src/why/why-lines.ts";
 import type { WholeWhy } from "../src/why/why-lines.ts";
 

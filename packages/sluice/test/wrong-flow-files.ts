@@ -303,6 +303,16 @@ export const WRONG_FLOW_FILES: readonly WrongFlowFile[] = [
     told: "flow.yaml:3: pipelines.orders.fleet.maxMembers is given beside replicas; it is for a store, expected one of them",
   },
   {
+    kind: "a lease without a store",
+    text: "pipelines:\n  orders:\n    fleet: { lease: 3s }\n    vertices:\n      - { name: in, source: { generator: {} } }\n      - { name: out, sink: { blackhole: {} } }",
+    told: "flow.yaml:3: pipelines.orders.fleet.lease is given without store; a lease is the right to a share of the store's limit, expected a store or no lease",
+  },
+  {
+    kind: "a lease that is too short",
+    text: "store: { redis: { url: redis://h } }\npipelines:\n  orders:\n    fleet: { lease: 100ms }\n    vertices:\n      - { name: in, source: { generator: {} } }\n      - { name: out, sink: { blackhole: {} } }",
+    told: "flow.yaml:4: pipelines.orders.fleet.lease is 100 ms; expected 500ms to 10m",
+  },
+  {
     kind: "a share that is none",
     text: "pipelines:\n  orders:\n    fleet: { share: fair }\n    vertices:\n      - { name: in, source: { generator: {} } }\n      - { name: out, sink: { blackhole: {} } }",
     told: 'flow.yaml:3: pipelines.orders.fleet.share is "fair"; expected demand or equal',

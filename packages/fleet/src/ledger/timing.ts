@@ -26,6 +26,17 @@ const GAPS_PER_LEASE = 5;
 /** One day. */
 const TIME_MAX_MS = 86_400_000;
 
+/** The default timing with another lease: all times in the same proportion. */
+export function timingOf(leaseMs: number): Timing {
+  const scaled = (ms: number): number => Math.ceil((ms * leaseMs) / DEFAULT_TIMING.leaseMs);
+  return {
+    syncIntervalMs: scaled(DEFAULT_TIMING.syncIntervalMs),
+    leaseMs,
+    staleMs: scaled(DEFAULT_TIMING.staleMs),
+    timeoutMs: scaled(DEFAULT_TIMING.timeoutMs),
+  };
+}
+
 /** What follows from a timing, for the store. Lua computes the same in `ledger.lua`. */
 export interface LedgerTimes {
   /** The longest time that may pass between two syncs of a healthy member. */

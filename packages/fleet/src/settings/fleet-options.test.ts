@@ -52,6 +52,18 @@ test("a member with a store has the defaults of the design", () => {
   });
 });
 
+test.each([100, 1_000, 3_000, 9_999, 60_000])(
+  "a lease of %i ms alone gives a timing in the default's proportions",
+  (leaseMs) => {
+    const { membership } = read({ store, timing: { leaseMs } });
+    const { timing } = membership;
+    expect(timing.leaseMs).toBe(leaseMs);
+    expect(timing.syncIntervalMs).toBe(Math.ceil(leaseMs / 10));
+    expect(timing.timeoutMs).toBe(Math.ceil(leaseMs / 20));
+    expect(timing.staleMs).toBe(Math.ceil(1.3 * leaseMs));
+  },
+);
+
 test("every option is read", () => {
   const timing = { syncIntervalMs: 100, leaseMs: 1000, staleMs: 1300, timeoutMs: 60 };
   const options: FleetOptions = {
@@ -176,7 +188,10 @@ test.each<[object, string | RegExp]>([
   ],
   [{ store, timing: { leaseMS: 1 } }, "timing.leaseMS is not known; did you mean leaseMs?"],
   [{ store, timing: { leaseMs: "5s" } }, /^timing\.leaseMs is "5s"; it must be a whole number/],
-  [{ store, timing: { leaseMs: 1000 } }, /^timing: leaseMs is 1000; it must be at least /],
+  [
+    { store, timing: { leaseMs: 1000, syncIntervalMs: 500 } },
+    /^timing: leaseMs is 1000; it must be at least /,
+  ],
   [{ store, timing: { staleMs: 5000 } }, /^timing: staleMs is 5000; it must be at least /],
   [{ store, timing: { timeoutMs: 1e9 } }, /^timing: timeoutMs is 1000000000; /],
   [{ rateLimit: { max: 0 } }, /^rateLimit\.max is 0; /],

@@ -1,7 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import type { Division } from "@sluice/core/internal";
 import { POOL_MEMBERS_MAX } from "../ledger/parts.ts";
-import { checkTiming, DEFAULT_TIMING } from "../ledger/timing.ts";
+import { checkTiming, DEFAULT_TIMING, timingOf } from "../ledger/timing.ts";
 import type { Timing } from "../ledger/timing.ts";
 import type { MemberRules } from "../member/membership.ts";
 import { requireMemberId, requirePoolName } from "../store/names.ts";
@@ -60,7 +60,10 @@ export interface FleetOptions {
    * @default "agreement"
    */
   readonly joinOn?: MemberRules["joinOn"];
-  /** The same for all members of a pool. */
+  /**
+   * The same for all members of a pool. With `leaseMs` the times that are not given keep their proportion to it:
+   * a lease of half the default has half the sync interval.
+   */
   readonly timing?: Partial<Timing>;
 }
 
@@ -183,7 +186,8 @@ function readMembership(map: SettingsMap, rateLimit: RateLimitSettings | undefin
 function readTiming(map: SettingsMap): Timing {
   const given = map.map("timing", Object.keys(DEFAULT_TIMING));
   if (given === undefined) return DEFAULT_TIMING;
-  const time = (key: keyof Timing): number => given.whole(key, 1) ?? DEFAULT_TIMING[key];
+  const defaults = timingOf(given.whole("leaseMs", 1) ?? DEFAULT_TIMING.leaseMs);
+  const time = (key: keyof Timing): number => given.whole(key, 1) ?? defaults[key];
   const timing = {
     syncIntervalMs: time("syncIntervalMs"),
     leaseMs: time("leaseMs"),

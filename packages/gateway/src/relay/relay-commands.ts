@@ -1,6 +1,6 @@
 import { COMMANDS, CommandTable, decodeFrameBy } from "@sluice/pulsar/wire";
 import type { CommandOf, Frame, UnknownCommand } from "@sluice/pulsar/wire";
-import { slimReceipt, slimSend } from "./slim-frames.ts";
+import { slimReceipt, slimSend } from "./frames/slim-frames.ts";
 
 /** Commands of clients that a relay looks into. All others are passed on by their bytes alone. */
 const OF_CLIENTS = new CommandTable({

@@ -13,7 +13,7 @@ import { bytesOf, RelayDriver } from "../../test/relay-driver.ts";
 import { entryOf } from "../../test/session-driver.ts";
 import { decodeClientFrame } from "./relay-commands.ts";
 import type { BrokerFrame, ClientFrame } from "./relay-commands.ts";
-import { WAITING_BYTES_MAX } from "./waiting-frames.ts";
+import { WAITING_BYTES_MAX } from "./frames/waiting-frames.ts";
 
 /** With a field, 200, that no version of Pulsar has. */
 const FUTURE = Buffer.from([0, 0, 0, 11, 0, 0, 0, 7, 8, 91, 0xda, 0x05, 2, 8, 1]);

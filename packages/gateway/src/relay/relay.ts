@@ -9,7 +9,7 @@ import { RelayOutbox } from "./effect.ts";
 import type { RelayEffect } from "./effect.ts";
 import { isOfProducer, isSend } from "./relay-commands.ts";
 import type { BrokerFrame, ClientCommand, ClientFrame } from "./relay-commands.ts";
-import { RelayConsumers } from "./relay-consumers.ts";
+import { RelayConsumers } from "./session/relay-consumers.ts";
 import { answer, forward, pass } from "./relay-context.ts";
 import type {
   Admission,
@@ -19,10 +19,10 @@ import type {
   RelayObstacle,
 } from "./relay-context.ts";
 import type { RelayEvent } from "./relay-event.ts";
-import { RelayHandshake } from "./relay-handshake.ts";
+import { RelayHandshake } from "./session/relay-handshake.ts";
 import { RelayLife } from "./relay-life.ts";
-import { RelayLookups } from "./relay-lookups.ts";
-import { RelayProducers } from "./relay-producers.ts";
+import { RelayLookups } from "./session/relay-lookups.ts";
+import { RelayProducers } from "./session/relay-producers.ts";
 import type { Target } from "./target.ts";
 
 /**

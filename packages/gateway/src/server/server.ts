@@ -12,11 +12,11 @@ import { NO_REQUEST } from "../session/request/reply.ts";
 import type { OpenBackend } from "./backend.ts";
 import { addressOf, Connection } from "./socket/connection.ts";
 import type { ConnectionWorld } from "./socket/connection.ts";
-import { FlushTurns } from "./socket/flush-turns.ts";
-import { IngressTurns } from "./socket/ingress-turns.ts";
-import type { Releasing } from "./socket/ingress-turns.ts";
+import { FlushTurns } from "./socket/turns/flush-turns.ts";
+import { IngressTurns } from "./socket/turns/ingress-turns.ts";
+import type { Releasing } from "./socket/turns/ingress-turns.ts";
 import type { PeerSocket } from "./socket/peer-socket.ts";
-import { WorkTurns } from "./socket/work-turns.ts";
+import { WorkTurns } from "./socket/turns/work-turns.ts";
 
 export interface ServerDependencies {
   readonly timer: Timer;

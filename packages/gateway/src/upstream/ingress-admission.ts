@@ -7,7 +7,7 @@ import { ownBytes } from "../memory/own-bytes.ts";
 import type { Refusal } from "../refusal/refusal.ts";
 import { RefusalError } from "../refusal/refusal-error.ts";
 import type { SendFrame } from "../relay/relay-commands.ts";
-import { entryBytesOf, slimSend } from "../relay/slim-frames.ts";
+import { entryBytesOf, slimSend } from "../relay/frames/slim-frames.ts";
 import type { Admission, AdmittedProducer } from "../relay/relay-context.ts";
 import type { RelayEvent } from "../relay/relay-event.ts";
 

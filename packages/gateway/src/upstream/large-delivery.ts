@@ -1,6 +1,6 @@
 import type { Clock } from "@sluice/core";
 import type { FrameRoom } from "../memory/frame-room.ts";
-import { LARGE_FRAME_BYTES, LargeFrame } from "../server/socket/large-frame.ts";
+import { LARGE_FRAME_BYTES, LargeFrame } from "../server/socket/read/large-frame.ts";
 
 /**
  * Room for the large frames of one broker connection. A large frame has its room from before it is read

@@ -10,7 +10,7 @@ import type { RelayEvent } from "../relay/relay-event.ts";
 import { Relay } from "../relay/relay.ts";
 import type { Target } from "../relay/target.ts";
 import type { Backend, Wire } from "../server/backend.ts";
-import { LARGE_FRAME_MS } from "../server/socket/large-frame.ts";
+import { LARGE_FRAME_MS } from "../server/socket/read/large-frame.ts";
 import type { ConnectionEvent } from "../session/session-event.ts";
 import type { Clock } from "@sluice/core";
 import type { DialedBroker } from "./dialer.ts";

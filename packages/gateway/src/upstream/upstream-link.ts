@@ -4,9 +4,9 @@ import { FrameDecoder } from "@sluice/pulsar/wire";
 import type { ByteBudget } from "../memory/byte-budget.ts";
 import { decodeBrokerFrame } from "../relay/relay-commands.ts";
 import type { BrokerFrame } from "../relay/relay-commands.ts";
-import type { FlushTurns } from "../server/socket/flush-turns.ts";
+import type { FlushTurns } from "../server/socket/turns/flush-turns.ts";
 import { Outbound } from "../server/socket/outbound.ts";
-import { setReading } from "../server/socket/set-reading.ts";
+import { setReading } from "../server/socket/read/set-reading.ts";
 
 /** What links share. */
 export interface LinkWorld {

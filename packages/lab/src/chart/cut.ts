@@ -1,7 +1,7 @@
 import type { Series } from "./chart.ts";
-import { element, round } from "./markup.ts";
+import { element, round } from "./draw/markup.ts";
 import { formatNumber } from "./number-format.ts";
-import { strokeOf } from "./palette.ts";
+import { strokeOf } from "./draw/palette.ts";
 import type { Place, Plot } from "./plot.ts";
 
 /** Pixels between arrows; closer ones would overlap and are left out. */

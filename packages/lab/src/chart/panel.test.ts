@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Chart, Panel, Point, Series } from "./chart.ts";
-import { renderSvg } from "./svg.ts";
+import { renderSvg } from "./draw/svg.ts";
 
 const panelOf = (label: string, shape: Series["shape"], points: readonly Point[]): Panel => ({
   y: { label: `axis of ${label}` },

@@ -1,11 +1,11 @@
-import { columnsMarkup, footMarkup, rowsMarkup } from "./axes.ts";
-import { barMark, barPlaces } from "./bars.ts";
+import { columnsMarkup, footMarkup, rowsMarkup } from "./draw/axes.ts";
+import { barMark, barPlaces } from "./draw/bars.ts";
 import { cutArrows } from "./cut.ts";
-import { linesMarkup } from "./lines.ts";
-import { markerLabelsMarkup, markersMarkup } from "./markers.ts";
-import type { MarkerLabel, PlacedMarker } from "./markers.ts";
-import { element, textElement } from "./markup.ts";
-import { FONT, INK, strokeOf } from "./palette.ts";
+import { linesMarkup } from "./draw/lines.ts";
+import { markerLabelsMarkup, markersMarkup } from "./draw/markers.ts";
+import type { MarkerLabel, PlacedMarker } from "./draw/markers.ts";
+import { element, textElement } from "./draw/markup.ts";
+import { FONT, INK, strokeOf } from "./draw/palette.ts";
 import type { Place, Plot } from "./plot.ts";
 
 /** Pixels beyond the plot that data may cover, so that lines along an edge are drawn whole. */

@@ -1,9 +1,9 @@
 import type { Axis, Chart, Panel, Point, Series } from "./chart.ts";
 import { formatTicks } from "./number-format.ts";
-import { FONT } from "./palette.ts";
+import { FONT } from "./draw/palette.ts";
 import { linearScale, spreadRange, ticksOver } from "./scale.ts";
 import type { Range, Scale } from "./scale.ts";
-import { textWidth } from "./text-width.ts";
+import { textWidth } from "./draw/text-width.ts";
 import { thinPoints } from "./thinning.ts";
 
 /** A panel's data in order, thinned, and with the ranges of values its axes show. */

@@ -1,4 +1,4 @@
-import { round } from "./markup.ts";
+import { round } from "./draw/markup.ts";
 
 /** A straight part of a line, in pixels. */
 export interface Segment {

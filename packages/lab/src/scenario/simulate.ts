@@ -1,5 +1,5 @@
-import { renderSvg } from "../chart/svg.ts";
-import type { SvgOptions } from "../chart/svg.ts";
+import { renderSvg } from "../chart/draw/svg.ts";
+import type { SvgOptions } from "../chart/draw/svg.ts";
 import { missedOf } from "./expect.ts";
 import type { Miss } from "./expect.ts";
 import type { Run, Row, Scenario } from "./kind.ts";

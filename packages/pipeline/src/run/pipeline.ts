@@ -4,15 +4,15 @@ import type { Source } from "../connector/source.ts";
 import type { VertexLimits } from "../definition/pipeline-definition.ts";
 import type { Origin } from "../flow/origin.ts";
 import type { Message } from "../message.ts";
-import type { Acknowledger } from "./acknowledger.ts";
+import type { Acknowledger } from "./vertex/acknowledger.ts";
 import type { Closing } from "./open-connectors.ts";
 import type { PipelineState, PipelineStatus } from "./pipeline-state.ts";
-import type { Pools } from "./pools.ts";
+import type { Pools } from "./limit/pools.ts";
 import { asError, slept } from "./run-context.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunningPipeline } from "./running-pipeline.ts";
-import type { Channel } from "./channel.ts";
-import type { Vertex } from "./vertex.ts";
+import type { Channel } from "./vertex/channel.ts";
+import type { Vertex } from "./vertex/vertex.ts";
 
 /** How long calls that were cut off at the drain's deadline may take to end, ms: what they wrote is then acknowledged. */
 const CUT_OFF_MS = 1000;

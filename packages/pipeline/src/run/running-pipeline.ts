@@ -5,7 +5,10 @@ import type { PipelineEvent } from "./pipeline-event.ts";
 import type { PipelineState } from "./pipeline-state.ts";
 
 /** Where the replicas of a pipeline meet: limits hold for all of them together. */
-export type PipelineFleet = Pick<JoinOptions, "store" | "replicas" | "maxMembers" | "share">;
+export type PipelineFleet = Pick<
+  JoinOptions,
+  "store" | "replicas" | "maxMembers" | "share" | "timing"
+>;
 
 export interface PipelineRuntime {
   /** Prefix of the pools in the store: `flow/pipeline/vertex`. Default: `sluice`. */

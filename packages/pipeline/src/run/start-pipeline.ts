@@ -5,7 +5,7 @@ import { assemble } from "./assemble.ts";
 import { openConnectors } from "./open-connectors.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { PipelineEvent } from "./pipeline-event.ts";
-import { Pools } from "./pools.ts";
+import { Pools } from "./limit/pools.ts";
 import type { RunContext } from "./run-context.ts";
 import type { PipelineRuntime, RunningPipeline } from "./running-pipeline.ts";
 

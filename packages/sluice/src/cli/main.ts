@@ -1,14 +1,14 @@
 import { ConfigError } from "@sluice/core";
 import { Command, CommanderError } from "commander";
-import { brokerCommand } from "./broker.ts";
-import { completionCommand } from "./completion.ts";
+import { brokerCommand } from "./command/broker.ts";
+import { completionCommand } from "./command/completion.ts";
 import { FlowFileError } from "../flow/flow-file.ts";
-import { limitsCommand } from "./limits.ts";
-import { checkCommand, runCommand } from "./run.ts";
-import { schemaCommand } from "./schema.ts";
-import { simulateCommand } from "./simulate.ts";
-import { topCommand } from "./top.ts";
-import { whyCommand } from "./why.ts";
+import { limitsCommand } from "./command/limits.ts";
+import { checkCommand, runCommand } from "./command/run.ts";
+import { schemaCommand } from "./command/schema.ts";
+import { simulateCommand } from "./command/simulate.ts";
+import { topCommand } from "./command/top.ts";
+import { whyCommand } from "./command/why.ts";
 import { version } from "./version.ts";
 
 /** Done, failed (also: an expectation missed), wrong usage or a wrong file. */

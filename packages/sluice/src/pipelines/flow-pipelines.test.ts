@@ -6,10 +6,10 @@ import type { SourceConnector } from "@sluice/pipeline";
 import { expect, onTestFinished, test } from "vitest";
 import { loadFlow } from "../flow/flow-file.ts";
 import type { Flow } from "../flow/flow.ts";
-import { flowConnectors } from "./connectors.ts";
-import type { Connectors } from "./define-pipeline.ts";
+import { flowConnectors } from "./define/connectors.ts";
+import type { Connectors } from "./define/define-pipeline.ts";
 import { FlowPipelines } from "./flow-pipelines.ts";
-import { GateMeters } from "./gate-meters.ts";
+import { GateMeters } from "./observe/gate-meters.ts";
 
 /** Pipelines of a flow file in virtual time; `broken` names the pipelines whose sinks cannot be opened. */
 function run(

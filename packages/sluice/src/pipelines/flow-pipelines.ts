@@ -6,10 +6,10 @@ import { durationText } from "@sluice/gateway/internal";
 import type { PartEvent } from "@sluice/gateway";
 import type { PipelineEvent, PipelineFleet, PipelineState, VertexLimits } from "@sluice/pipeline";
 import type { FlowFleet, FlowPipeline, FlowVertexLimits } from "../flow/pipeline/flow-pipeline.ts";
-import { definePipeline, limitsOf } from "./define-pipeline.ts";
-import type { Connectors } from "./define-pipeline.ts";
-import type { GateMeters } from "./gate-meters.ts";
-import { partEventOf } from "./pipeline-events.ts";
+import { definePipeline, limitsOf } from "./define/define-pipeline.ts";
+import type { Connectors } from "./define/define-pipeline.ts";
+import type { GateMeters } from "./observe/gate-meters.ts";
+import { partEventOf } from "./observe/pipeline-events.ts";
 import { SupervisedPipeline } from "./supervised-pipeline.ts";
 import type { PipelineFailure, StartPipeline } from "./supervised-pipeline.ts";
 
@@ -259,14 +259,18 @@ export class FlowPipelines {
 }
 
 function fleetOf(
-  { maxMembers, replicas, share }: FlowFleet = {},
+  { maxMembers, replicas, share, lease }: FlowFleet = {},
   store: PoolStore | undefined,
 ): PipelineFleet {
   return {
     ...(share !== undefined && { share }),
     ...(store === undefined
       ? replicas !== undefined && { replicas }
-      : { store, ...(maxMembers !== undefined && { maxMembers }) }),
+      : {
+          store,
+          ...(maxMembers !== undefined && { maxMembers }),
+          ...(lease !== undefined && { timing: { leaseMs: lease } }),
+        }),
   };
 }
 

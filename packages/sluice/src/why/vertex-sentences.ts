@@ -1,5 +1,5 @@
 import { countText, durationText, perSecondText } from "@sluice/gateway/internal";
-import type { WhyFailed, WhyVertex } from "../pipelines/vertex-why.ts";
+import type { WhyFailed, WhyVertex } from "../pipelines/admin/vertex-why.ts";
 
 /** Syncs of a member with its store after the store is back, until it has its share again. */
 const HEAL_MS = 6_000;

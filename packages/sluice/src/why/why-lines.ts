@@ -7,7 +7,7 @@ import {
   perSecondText,
   shortTopic,
 } from "@sluice/gateway/internal";
-import type { PipelinesWhy, WhyFailed, WhyVertex } from "../pipelines/vertex-why.ts";
+import type { PipelinesWhy, WhyFailed, WhyVertex } from "../pipelines/admin/vertex-why.ts";
 import { pausedSentence, sentenceOf, untilOf } from "./sentences.ts";
 import {
   failedSentence,

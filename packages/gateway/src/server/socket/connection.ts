@@ -9,15 +9,15 @@ import type { BrokerObserver } from "../../observe/broker-event.ts";
 import { plainText } from "../../refusal/refusal.ts";
 import type { SessionLimits } from "../../session/limits.ts";
 import type { Backend, OpenBackend, Wire } from "../backend.ts";
-import type { FlushTurns } from "./flush-turns.ts";
-import { FrameIntake } from "./frame-intake.ts";
-import { FrameSlice, SEND_BYTES_PER_LOOK } from "./frame-slice.ts";
-import { LARGE_FRAME_MS } from "./large-frame.ts";
-import { MemoryWait } from "./memory-wait.ts";
+import type { FlushTurns } from "./turns/flush-turns.ts";
+import { FrameIntake } from "./read/frame-intake.ts";
+import { FrameSlice, SEND_BYTES_PER_LOOK } from "./read/frame-slice.ts";
+import { LARGE_FRAME_MS } from "./read/large-frame.ts";
+import { MemoryWait } from "./read/memory-wait.ts";
 import { Outbound } from "./outbound.ts";
 import type { PeerSocket } from "./peer-socket.ts";
-import { setReading } from "./set-reading.ts";
-import type { Worker, WorkTurns } from "./work-turns.ts";
+import { setReading } from "./read/set-reading.ts";
+import type { Worker, WorkTurns } from "./turns/work-turns.ts";
 
 /** What all connections of a server share. */
 export interface ConnectionWorld {

@@ -4,7 +4,7 @@ import { encodeFrame } from "@sluice/pulsar/wire";
 import { nextTurn } from "@sluice/core/system";
 import { expect, test } from "vitest";
 import { CountedByteBudget } from "../../memory/counted-byte-budget.ts";
-import { FlushTurns } from "./flush-turns.ts";
+import { FlushTurns } from "./turns/flush-turns.ts";
 import { Outbound } from "./outbound.ts";
 
 /** A socket that keeps what it is given. */

@@ -2,7 +2,7 @@ import { encodeFrame, encodeFrameHead } from "@sluice/pulsar/wire";
 import type { Command, CommandBodies } from "@sluice/pulsar/wire";
 import { Fifo } from "@sluice/core/internal";
 import type { ByteBudget } from "../../memory/byte-budget.ts";
-import type { Flushable, FlushTurns } from "./flush-turns.ts";
+import type { Flushable, FlushTurns } from "./turns/flush-turns.ts";
 import type { PeerSocket } from "./peer-socket.ts";
 import { topicsFrame } from "../embedded/topics-frame.ts";
 

@@ -32,6 +32,8 @@ export interface FlowFleet {
   readonly maxMembers?: number | undefined;
   readonly replicas?: number | undefined;
   readonly share?: "demand" | "equal" | undefined;
+  /** In ms. */
+  readonly lease?: number | undefined;
 }
 
 /** Durations are in ms. */

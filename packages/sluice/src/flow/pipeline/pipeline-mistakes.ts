@@ -5,6 +5,9 @@ import type { FlowStore } from "../flow-store.ts";
 import { roleOf } from "./flow-pipeline.ts";
 import type { FlowPipeline, FlowVertex } from "./flow-pipeline.ts";
 
+/** Shorter leases ask the store more than 20 times a second; longer ones keep the share of a killed replica for long. */
+const [LEASE_MIN_MS, LEASE_MAX_MS] = [500, 600_000];
+
 /** What a pipeline is checked against. */
 interface Surroundings {
   readonly store: FlowStore;
@@ -106,6 +109,15 @@ export function fleetMistakes(
         "is given beside replicas; it is for a store, expected one of them",
       ),
     );
+  if (fleet?.lease !== undefined && store === "memory")
+    mistakes.push(
+      mistake(
+        [...path, "lease"],
+        "is given without store; a lease is the right to a share of the store's limit, expected a store or no lease",
+      ),
+    );
+  if (fleet?.lease !== undefined && (fleet.lease < LEASE_MIN_MS || fleet.lease > LEASE_MAX_MS))
+    mistakes.push(mistake([...path, "lease"], `is ${fleet.lease} ms; expected 500ms to 10m`));
   const ofBlocks = [
     [limits?.rateLimit, ["pipelines", name, "limits", "rateLimit", "store"]] as const,
     ...vertices.map(

@@ -115,6 +115,12 @@ const pipeline: v.GenericSchema<unknown, FlowPipeline> = map({
           "demand: what idle replicas leave goes to busy ones. equal: the same for all. Default: demand.",
         ),
       ),
+      lease: v.optional(
+        described(
+          duration(),
+          "How long a replica may use its share without the store. The share of one that was killed is free after 1.3 × this; the store is asked ten times a lease. Default: 5s.",
+        ),
+      ),
     }),
   ),
 });

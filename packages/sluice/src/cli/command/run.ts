@@ -1,0 +1,86 @@
+import { text } from "node:stream/consumers";
+import { Command } from "commander";
+import { loadFlow } from "../../flow/flow-file.ts";
+import type { ExitCode } from "../main.ts";
+import { writeLines } from "../output.ts";
+import { contentOf } from "../../file/content.ts";
+import { serve } from "./serve.ts";
+import type { Running } from "./serve.ts";
+
+interface RunOptions {
+  readonly json?: true;
+}
+
+const RUN_EXAMPLES = `
+Examples:
+  sluice run flow.yaml
+  sluice run flow.yaml --json
+
+Prints one line when it is ready, on standard error if a sink writes to standard output. Runs until
+SIGINT or SIGTERM: then sources stop, what has come is stored and written, and it exits with 0. A second
+signal ends it at once. Pipelines without a gateway also end with their sources. When the file changes, and on SIGHUP, limits and pipelines of the new file
+are taken over; if it is wrong, the former ones stay. Exits with 1 if it cannot start, with 2 if the
+file is wrong.`;
+
+const CHECK_EXAMPLES = `
+Examples:
+  sluice check flow.yaml
+
+Exits with 0, with 2 if the file is wrong. Keys, certificates and addresses that it names are not
+looked at: sluice run does.`;
+
+const FLOW_FILE = "sluice.yaml";
+
+export function runCommand(end: (code: ExitCode) => void): Command {
+  return new Command("run")
+    .summary("run what a flow file describes")
+    .description("Runs the gateway and the pipelines of a flow file, with their administration.")
+    .argument("[file]", "the flow file, YAML or JSON; - reads standard input", FLOW_FILE)
+    .option("--json", "print the ready line and events as JSON, one object on a line")
+    .addHelpText("after", RUN_EXAMPLES)
+    .action(async (file: string, options: RunOptions) => {
+      const json = options.json ?? false;
+      // The engine and its connectors take longer to load than other commands run.
+      const { servedFlow } = await import("../flow/run-flow.ts");
+      const served = await servedFlow({ file, content: await contentOfFlow(file) }, json);
+      // Standard output is for messages if a sink writes them there.
+      const out = served.writesStdout === true ? process.stderr : process.stdout;
+      await serve(served, end, (running) => writeLines(out, [readyLine(running, json)]));
+    });
+}
+
+export function checkCommand(): Command {
+  return new Command("check")
+    .summary("check a flow file")
+    .description("Checks a flow file and reports every mistake with its line.")
+    .argument("[file]", "the flow file, YAML or JSON; - reads standard input", FLOW_FILE)
+    .option("--json", "print the result as one JSON object")
+    .addHelpText("after", CHECK_EXAMPLES)
+    .action(async (file: string, options: RunOptions) => {
+      const { name } = loadFlow(await contentOfFlow(file), file);
+      const line = options.json ? JSON.stringify({ file, name, ok: true }) : `${file} is right`;
+      await writeLines(process.stdout, [line]);
+    });
+}
+
+async function contentOfFlow(file: string): Promise<string> {
+  return file === "-" ? text(process.stdin) : (await contentOf(file)).toString("utf8");
+}
+
+function readyLine(running: Running, json: boolean): string {
+  const { gateway, admin } = running;
+  const pipelines = running.pipelines?.() ?? [];
+  if (json)
+    return JSON.stringify({
+      event: "ready",
+      gateway: gateway?.url ?? null,
+      admin: admin?.url ?? null,
+      pipelines,
+    });
+  const parts = [
+    ...(gateway === undefined ? [] : [`on ${gateway.urls.join(" and ")}`]),
+    ...(pipelines.length === 0 ? [] : [`pipelines ${pipelines.join(", ")}`]),
+    ...(admin === undefined ? [] : [`administration on ${admin.url}`]),
+  ];
+  return `ready ${parts.join(", ")}`;
+}

@@ -1,0 +1,37 @@
+import { Command } from "commander";
+import { whyLines } from "../../why/why-lines.ts";
+import type { WholeWhy } from "../../why/why-lines.ts";
+import { adminClient, withAdminOptions } from "../flow/admin-client.ts";
+import type { AdminOptions } from "../flow/admin-client.ts";
+import type { ExitCode } from "../main.ts";
+import { writeLines } from "../output.ts";
+import { orFail } from "./serve.ts";
+
+const EXAMPLES = `
+Examples:
+  sluice why
+  sluice why public/default/orders
+  sluice why orders/out
+  sluice why orders --json
+  sluice why --admin http://gateway:7070 --token-file admin.token
+
+Exits with 0 whether something waits or not, with 1 if no gateway answers.`;
+
+export function whyCommand(end: (code: ExitCode) => void): Command {
+  const command = new Command("why")
+    .summary("say what waits in a running gateway or pipeline, and why")
+    .description(
+      "Says what waits in a running gateway and its pipelines: for which limit, since when and until when.",
+    )
+    .argument("[name]", "only this topic, pipeline or vertex (PIPELINE/VERTEX)");
+  return withAdminOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action(async (name: string | undefined, options: AdminOptions) => {
+      const client = await adminClient(options);
+      const query = name === undefined ? "" : `?name=${encodeURIComponent(name)}`;
+      const answer = await orFail(client.get(`/api/why${query}`), end);
+      if (answer === undefined) return;
+      const lines = options.json ? [JSON.stringify(answer)] : whyLines(answer as WholeWhy, name);
+      await writeLines(process.stdout, lines);
+    });
+}

@@ -1,0 +1,116 @@
+import { SluiceError } from "@sluice/core";
+import { systemTimer } from "@sluice/core/system";
+import type { Command } from "commander";
+import { bearerTokenOf } from "../../file/content.ts";
+
+/** The administration of a gateway did not do what was asked. */
+export class AdminError extends SluiceError {
+  override readonly name = "AdminError";
+  readonly code = "BROKER";
+}
+
+export interface AdminOptions {
+  readonly admin?: string;
+  readonly tokenFile?: string;
+  readonly json?: true;
+}
+
+const ADMIN = "http://127.0.0.1:7070";
+const TIMEOUT_MS = 10_000;
+
+/** The options of every command that talks to a running gateway. */
+export function withAdminOptions(command: Command): Command {
+  return command
+    .option("--admin <url>", `administration of the gateway (SLUICE_ADMIN, else ${ADMIN})`)
+    .option("--token-file <file>", "a bearer token for the administration")
+    .option("--json", "print the answer as one JSON object");
+}
+
+export async function adminClient({ admin, tokenFile }: AdminOptions): Promise<AdminClient> {
+  const given = admin ?? (process.env["SLUICE_ADMIN"] || ADMIN);
+  const url = given.includes("://") ? given : `http://${given}`;
+  const token = tokenFile === undefined ? undefined : await bearerTokenOf(tokenFile);
+  return new AdminClient(url.replace(/\/+$/, ""), token);
+}
+
+/** Asks the administration of a running gateway over HTTP. */
+export class AdminClient {
+  readonly url: string;
+  readonly #token: string | undefined;
+
+  constructor(url: string, token: string | undefined) {
+    this.url = url;
+    this.#token = token;
+  }
+
+  get(path: string): Promise<unknown> {
+    return this.#call("GET", path);
+  }
+
+  put(path: string, body: object): Promise<unknown> {
+    return this.#call("PUT", path, JSON.stringify(body));
+  }
+
+  delete(path: string): Promise<unknown> {
+    return this.#call("DELETE", path);
+  }
+
+  async #call(method: string, path: string, body?: string): Promise<unknown> {
+    const { status, text } = await this.#fetch(method, path, body);
+    const answer = jsonOf(text);
+    if (status >= 200 && status < 300) {
+      if (answer === undefined) throw this.#notOurs();
+      return answer;
+    }
+    const { reason } = (answer ?? {}) as { readonly reason?: string };
+    if (status === 401)
+      throw new AdminError(`${this.url} needs a token: ${reason ?? ""}; give --token-file`);
+    throw reason === undefined ? this.#notOurs() : new AdminError(reason);
+  }
+
+  async #fetch(
+    method: string,
+    path: string,
+    body: string | undefined,
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    const late = new AbortController();
+    const done = new AbortController();
+    void systemTimer.sleep(TIMEOUT_MS, done.signal).then(
+      () => late.abort(),
+      () => undefined,
+    );
+    try {
+      const response = await fetch(this.url + path, {
+        method,
+        signal: late.signal,
+        headers: {
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+        },
+        ...(body !== undefined && { body }),
+      });
+      return { status: response.status, text: await response.text() };
+    } catch (cause) {
+      throw new AdminError(
+        `no gateway answers at ${this.url}; start one with sluice run, or give --admin`,
+        { cause },
+      );
+    } finally {
+      done.abort();
+    }
+  }
+
+  #notOurs(): AdminError {
+    return new AdminError(
+      `${this.url} is not the administration of a Sluice gateway of this version; give --admin`,
+    );
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

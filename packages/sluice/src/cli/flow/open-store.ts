@@ -1,0 +1,41 @@
+import { redisStore, StoreError } from "@sluice/fleet";
+import type { PoolStore, RedisStoreOptions } from "@sluice/fleet";
+import type { FlowRedis } from "../../flow/flow-store.ts";
+import { contentOf } from "../../file/content.ts";
+
+/** The store of a flow file. It connects when it is first used. */
+export async function openStore(
+  redis: FlowRedis,
+  importLibrary: () => Promise<object> = () => import("ioredis"),
+): Promise<PoolStore> {
+  return redisStore({ ...(await optionsOf(redis)), library: await loadIoredis(importLibrary) });
+}
+
+async function optionsOf(
+  redis: FlowRedis,
+): Promise<Exclude<RedisStoreOptions, { readonly client: object }>> {
+  const { url, sentinel, cluster, username, passwordFile, tls } = redis;
+  const login = {
+    ...(username !== undefined && { username }),
+    ...(passwordFile !== undefined && {
+      password: (await contentOf(passwordFile)).toString("utf8").trim(),
+    }),
+    ...(tls !== undefined && { tls }),
+  };
+  if (url !== undefined) return { ...login, url };
+  if (cluster !== undefined) return { ...login, cluster };
+  const { masterName = "", endpoints = [], database = 0 } = sentinel ?? {};
+  return { ...login, sentinel: { masterName, endpoints, database } };
+}
+
+/** It is not installed with sluice: most gateways have no store. */
+async function loadIoredis(importLibrary: () => Promise<object>): Promise<object> {
+  try {
+    return await importLibrary();
+  } catch (cause) {
+    throw new StoreError("store.redis needs the package ioredis; run: npm install ioredis", {
+      canHeal: false,
+      cause,
+    });
+  }
+}

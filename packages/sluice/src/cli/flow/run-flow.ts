@@ -1,0 +1,212 @@
+import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
+import type { PoolStore } from "@sluice/fleet";
+import type { BrokerObserver } from "@sluice/gateway";
+import { isDeepStrictEqual } from "node:util";
+import { FlowFileError, loadFlow } from "../../flow/flow-file.ts";
+import type { Flow } from "../../flow/flow.ts";
+import type { FlowPipeline } from "../../flow/pipeline/flow-pipeline.ts";
+import { ConfigError } from "@sluice/core";
+import { flowConnectors } from "../../pipelines/define/connectors.ts";
+import { GateMeters } from "../../pipelines/observe/gate-meters.ts";
+import { FlowPipelines } from "../../pipelines/flow-pipelines.ts";
+import type { Reloaded } from "../../pipelines/flow-pipelines.ts";
+import { pipelineAddition } from "../../pipelines/admin/pipeline-admin.ts";
+import type { StartPipeline } from "../../pipelines/supervised-pipeline.ts";
+import { watchFile } from "../../pipelines/watch-file.ts";
+import { adminOptionsOf, gatewayStartOf } from "./flow-options.ts";
+import { openStore } from "./open-store.ts";
+import { contentOf } from "../../file/content.ts";
+import type { Served, Started } from "../command/serve.ts";
+
+/** A flow file with its content, to see changes of it by. */
+export interface FlowText {
+  /** `-` is standard input, which does not change. */
+  readonly file: string;
+  readonly content: string;
+}
+
+/** What to run for a flow file: its gateway, then its pipelines. Changes of the file are taken over. */
+export async function servedFlow(text: FlowText, json: boolean): Promise<Served> {
+  let flow = loadFlow(text.content, text.file);
+  const startGateway = flow.gateway && (await gatewayStartOf(flow.name, flow.gateway));
+  const admin = await adminOptionsOf(flow);
+  const placeOf: Flow["placeOf"] = (path) => flow.placeOf(path);
+  return {
+    admin,
+    placeOf,
+    json,
+    writesStdout: Object.values(flow.pipelines).some(writesStdout),
+    start: async (observe) => {
+      const store = flow.store === "memory" ? undefined : await openStore(flow.store.redis);
+      const opened: (() => Promise<void>)[] = [async () => store?.close()];
+      try {
+        const gateway = await startGateway?.(observe, store);
+        if (gateway !== undefined) opened.push(() => gateway.close());
+        const pipelines = await openPipelines(flow, store, { observe, gatewayUrl: gateway?.url });
+        const reloading = reloadOnChange(text, {
+          observe,
+          apply: async (next) => {
+            const restart = restartKeys(flow, next);
+            const reloaded = await pipelines.reload(next.pipelines);
+            flow = next;
+            return reloadText(reloaded, restart);
+          },
+        });
+        pipelines.start(flow.pipelines);
+        return startedOf({ gateway, pipelines, placeOf, observe, reloading, opened });
+      } catch (error) {
+        for (const close of opened.toReversed()) await close();
+        throw error;
+      }
+    },
+  };
+}
+
+function writesStdout({ vertices, deadLetter }: FlowPipeline): boolean {
+  return [...vertices.map(({ sink }) => sink), deadLetter].some((sink) => sink?.kind === "stdout");
+}
+
+interface Parts {
+  readonly gateway: Started["gateway"];
+  readonly pipelines: FlowPipelines;
+  readonly placeOf: Flow["placeOf"];
+  readonly observe: BrokerObserver;
+  readonly reloading: () => Promise<void>;
+  /** What ends the parts that were opened, in their order. */
+  readonly opened: readonly (() => Promise<void>)[];
+}
+
+function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: Parts): Started {
+  return {
+    gateway,
+    pipelines: () => pipelines.names,
+    addition: pipelineAddition(pipelines, {
+      timer: systemTimer,
+      wallClock: systemWallClock,
+      placeOf,
+      onChange: (subject, to) =>
+        observe({
+          kind: "vertex-limits-set",
+          subject,
+          text: `the limits of ${subject} were changed through REST: ${to}`,
+        }),
+    }),
+    // A gateway serves until a signal; pipelines alone may come to the end of their sources.
+    ended: gateway === undefined ? pipelines.ended() : undefined,
+    drain: async () => {
+      await reloading();
+      await pipelines.stop();
+    },
+    close: async () => {
+      for (const close of opened.toReversed()) await close();
+    },
+  };
+}
+
+async function openPipelines(
+  flow: Flow,
+  store: PoolStore | undefined,
+  world: { readonly observe: BrokerObserver; readonly gatewayUrl: string | undefined },
+): Promise<FlowPipelines> {
+  const { observe, gatewayUrl } = world;
+  const gates = new GateMeters(observe);
+  return new FlowPipelines(flow.name, store, {
+    start: await engine(),
+    connectors: flowConnectors({ folder: flow.folder, gatewayUrl, gates }),
+    gates,
+    timer: systemTimer,
+    wallClock: systemWallClock,
+    random: systemRandom,
+    tell: observe,
+  });
+}
+
+/** Loaded when it is needed: a gateway alone has no pipelines. */
+async function engine(): Promise<StartPipeline> {
+  const { startPipeline } = await import("@sluice/pipeline");
+  return startPipeline;
+}
+
+/** Takes a changed file over, at once on SIGHUP. The answer ends it, after a change that is under way. */
+function reloadOnChange(
+  { file, content }: FlowText,
+  {
+    observe,
+    apply,
+  }: { readonly observe: BrokerObserver; readonly apply: (flow: Flow) => Promise<string> },
+): () => Promise<void> {
+  if (file === "-") return () => Promise.resolve();
+  const stopped = new AbortController();
+  let turn = Promise.resolve();
+  const take = (text: string): Promise<void> => {
+    turn = turn.then(() => tryNew(text, file, { observe, apply }));
+    return turn;
+  };
+  const onSignal = (): void => {
+    void contentOf(file).then(
+      (bytes) => take(bytes.toString("utf8")),
+      (error: unknown) => observe(rejected(file, (error as Error).message)),
+    );
+  };
+  process.on("SIGHUP", onSignal);
+  const watching = watchFile(file, content, {
+    timer: systemTimer,
+    signal: stopped.signal,
+    onChange: take,
+  });
+  return async () => {
+    process.off("SIGHUP", onSignal);
+    stopped.abort();
+    await watching;
+    await turn;
+  };
+}
+
+async function tryNew(
+  text: string,
+  file: string,
+  {
+    observe,
+    apply,
+  }: { readonly observe: BrokerObserver; readonly apply: (flow: Flow) => Promise<string> },
+): Promise<void> {
+  try {
+    const what = await apply(loadFlow(text, file));
+    observe({ kind: "flow-reloaded", subject: file, text: `${file} was read again: ${what}` });
+  } catch (error) {
+    if (!(error instanceof FlowFileError || error instanceof ConfigError)) {
+      observe({ kind: "error", error });
+      return;
+    }
+    observe(rejected(file, error.message));
+  }
+}
+
+function rejected(file: string, why: string): Parameters<BrokerObserver>[0] {
+  const text = `${file} was changed and is wrong, so the former settings stay: ${why}`;
+  return { kind: "flow-rejected", subject: file, text };
+}
+
+/** Keys whose change takes effect at the next start only. */
+const AT_START = ["name", "store", "admin", "gateway"] as const;
+
+function restartKeys(before: Flow, after: Flow): readonly string[] {
+  return AT_START.filter((key) => !isDeepStrictEqual(before[key], after[key]));
+}
+
+function reloadText(
+  { limits, restarted, started, stopped }: Reloaded,
+  restart: readonly string[],
+): string {
+  const parts = [
+    [limits, "new limits of"],
+    [restarted, "restarted"],
+    [started, "started"],
+    [stopped, "stopped"],
+    [restart, "takes effect after a restart:"],
+  ] as const;
+  const said = parts.flatMap(([names, what]) =>
+    names.length === 0 ? [] : [`${what} ${names.join(", ")}`],
+  );
+  return said.join("; ") || "nothing that runs has changed";
+}

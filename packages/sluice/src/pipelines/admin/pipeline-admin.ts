@@ -1,0 +1,263 @@
+import { ConfigError } from "@sluice/core";
+import type { Clock } from "@sluice/core";
+import { formatWallTime } from "@sluice/core/system";
+import { inheritRateLimit, readRateLimit } from "@sluice/fleet";
+import { HttpError, json } from "@sluice/gateway/admin";
+import type { AdminAddition, AdminRequest, Answer, Route } from "@sluice/gateway/admin";
+import type { VertexState } from "@sluice/pipeline";
+import type { FlowVertexLimits } from "../../flow/pipeline/flow-pipeline.ts";
+import { effectiveOf } from "../flow-pipelines.ts";
+import type { FlowPipelines, PipelineView } from "../flow-pipelines.ts";
+import { addPipelineMetrics } from "../observe/pipeline-metrics.ts";
+import { replicasFor } from "./scale.ts";
+import { isKnownName, pipelinesWhy } from "./vertex-why.ts";
+
+interface AdminWorld {
+  readonly timer: Clock;
+  readonly wallClock: Clock;
+  readonly placeOf: (path: readonly (string | number)[]) => string | undefined;
+  /** A limit was changed: `text` says which and how. */
+  readonly onChange: (subject: string, text: string) => void;
+}
+
+/** What pipelines add to the administration: state, waits, limits, metrics and the wanted number of replicas. */
+export function pipelineAddition(pipelines: FlowPipelines, world: AdminWorld): AdminAddition {
+  const desired = (): ReadonlyMap<string, number> =>
+    new Map(pipelines.views().map((view) => [view.state.name, desiredOf(view)]));
+  return {
+    state: () => ({ pipelines: pipelines.views().map((view) => viewJson(view, pipelines, world)) }),
+    knows: (name) => isKnownName(pipelines.views(), name),
+    why: (name) => ({
+      pipelines: pipelinesWhy({ ...timesOf(world), views: pipelines.views() }, name),
+    }),
+    limits: () => ({
+      vertices: pipelines
+        .views()
+        .flatMap((view) => view.flow.vertices.map(({ name }) => limitJson(view, name, world))),
+    }),
+    addMetrics: (text) => {
+      addPipelineMetrics(text, pipelines.views(), desired());
+      pipelines.gates.addMetrics(text);
+    },
+    notReady: () => pipelines.notReady(),
+    routes: [...limitRoutes(pipelines, world), ...scaleRoutes(desired)],
+  };
+}
+
+function timesOf({ timer, wallClock, placeOf }: AdminWorld): {
+  readonly nowMs: number;
+  readonly wallMs: number;
+  readonly placeOf: AdminWorld["placeOf"];
+} {
+  return { nowMs: timer.now(), wallMs: wallClock.now(), placeOf };
+}
+
+function desiredOf({ state, flow }: PipelineView): number {
+  return replicasFor(state.vertices, flow.fleet);
+}
+
+function viewJson(
+  view: PipelineView,
+  { gates }: FlowPipelines,
+  { timer, wallClock }: AdminWorld,
+): object {
+  const { state, failure } = view;
+  const nowMs = timer.now();
+  return {
+    name: state.name,
+    status: state.status,
+    unacknowledged: state.unacknowledged,
+    desiredReplicas: desiredOf(view),
+    ...(failure !== undefined && {
+      failure: {
+        error: failure.error.message,
+        at: formatWallTime(wallClock.now() - (nowMs - failure.atMs)),
+        starts: failure.count,
+        nextInMs: Math.max(1, Math.ceil(failure.nextAtMs - nowMs)),
+      },
+    }),
+    vertices: state.vertices.map((vertex) => {
+      const gate = gates.state(`${state.name}/${vertex.name}`);
+      return { ...vertexJson(vertex, nowMs), ...(gate !== undefined && { gate }) };
+    }),
+  };
+}
+
+function vertexJson({ waiting, fleet, queue, ...vertex }: VertexState, nowMs: number): object {
+  return {
+    ...vertex,
+    queue: queue ?? null,
+    ...(fleet !== undefined && {
+      rateLimit: {
+        ceiling: fleet.ceiling ?? null,
+        share: fleet.share ?? null,
+        usage: fleet.usage ?? null,
+        members: fleet.membership?.size ?? null,
+        member: fleet.member ?? null,
+        standing: fleet.membership?.standing ?? null,
+        leaseLeftMs: fleet.membership?.leaseLeftMs ?? null,
+        storeAgeMs: fleet.membership?.syncAgeMs ?? null,
+      },
+    }),
+    ...(waiting !== undefined && {
+      waiting: {
+        reason: waiting.reason ?? null,
+        detail: waiting.detail,
+        forMs: Math.max(0, Math.round(nowMs - waiting.sinceMs)),
+        ...(waiting.untilMs !== undefined && {
+          untilInMs: Math.max(1, Math.ceil(waiting.untilMs - nowMs)),
+        }),
+      },
+    }),
+  };
+}
+
+function limitJson(view: PipelineView, vertex: string, { placeOf }: AdminWorld): object {
+  const { flow, state, limitsOf } = view;
+  const { limits, setAtMs } = limitsOf(vertex);
+  const { rateLimit, concurrency, readBatchSize } = effectiveOf(flow, limits);
+  const index = flow.vertices.findIndex(({ name }) => name === vertex);
+  const own = ["pipelines", state.name, "vertices", index, "limits"];
+  const place = placeOf(own) ?? placeOf(["pipelines", state.name, "limits"]);
+  return {
+    level: "vertex",
+    name: `${state.name}/${vertex}`,
+    rateLimit: shownRateLimit(rateLimit) ?? null,
+    concurrency: concurrency ?? null,
+    readBatchSize: readBatchSize ?? null,
+    source: setAtMs === undefined ? "flow file" : "live",
+    ...(setAtMs === undefined
+      ? place !== undefined && { place }
+      : { setAt: formatWallTime(setAtMs) }),
+  };
+}
+
+/** Without `store`, whose URL may hold a password. */
+function shownRateLimit(rateLimit: object | undefined): object | undefined {
+  return rateLimit && { ...rateLimit, store: undefined };
+}
+
+function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Route[] {
+  const path = "/api/limits/vertex/{pipeline}/{vertex}";
+  const found = (request: AdminRequest): readonly [string, string, () => object] => {
+    request.requireKnownQuery([]);
+    const [pipeline, vertex] = [request.param("pipeline"), request.param("vertex")];
+    const view = pipelines.views().find(({ state }) => state.name === pipeline);
+    if (view === undefined || !pipelines.has(pipeline, vertex))
+      throw new HttpError(404, `there is no vertex ${pipeline}/${vertex}; ${knownText(pipelines)}`);
+    const limit = (): object =>
+      limitJson(
+        pipelines.views().find(({ state }) => state.name === pipeline) ?? view,
+        vertex,
+        world,
+      );
+    return [pipeline, vertex, limit];
+  };
+  const change = async (
+    request: AdminRequest,
+    limits: FlowVertexLimits | undefined,
+  ): Promise<Answer> => {
+    const [pipeline, vertex, limit] = found(request);
+    const from = limit();
+    await pipelines.setLimits(pipeline, vertex, limits);
+    const shown = limits && { ...limits, rateLimit: shownRateLimit(limits.rateLimit) };
+    world.onChange(`${pipeline}/${vertex}`, JSON.stringify(shown ?? "the flow file's"));
+    return json({ level: "vertex", name: `${pipeline}/${vertex}`, from, to: limit() });
+  };
+  return [
+    { method: "GET", path, handle: (request) => json(found(request)[2]()) },
+    {
+      method: "PUT",
+      path,
+      handle: (request) => {
+        const [pipeline, vertex] = found(request);
+        const view = pipelines.views().find(({ state }) => state.name === pipeline);
+        return change(request, changedLimits(request.json(), view, vertex));
+      },
+    },
+    { method: "DELETE", path, handle: (request) => change(request, undefined) },
+  ];
+}
+
+const RATE_KEYS = ["max", "min", "rampUpDuration"] as const;
+const WHOLE_KEYS = ["concurrency", "readBatchSize"] as const;
+
+/** The present limits with the fields of a body. */
+function changedLimits(
+  body: unknown,
+  view: PipelineView | undefined,
+  vertex: string,
+): FlowVertexLimits {
+  const expected = `expected { max, min, rampUpDuration, concurrency, readBatchSize }, some of them`;
+  if (typeof body !== "object" || body === null || Array.isArray(body) || view === undefined)
+    throw new HttpError(400, `the body is no map; ${expected}`);
+  const given = body as Readonly<Record<string, unknown>>;
+  const known: readonly string[] = [...RATE_KEYS, ...WHOLE_KEYS];
+  const unknown = Object.keys(given).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw new HttpError(400, `${unknown} is not known; ${expected}`);
+  if (Object.keys(given).length === 0) throw new HttpError(400, `the body is empty; ${expected}`);
+  const present = view.limitsOf(vertex).limits;
+  const rates = Object.fromEntries(
+    RATE_KEYS.flatMap((key) => (key in given ? [[key, given[key]]] : [])),
+  );
+  const counts = Object.fromEntries(
+    WHOLE_KEYS.flatMap((key) => {
+      if (!(key in given)) return [];
+      const value = given[key];
+      if (typeof value !== "number" || !Number.isInteger(value) || value < 1)
+        throw new HttpError(
+          400,
+          `${key} is ${JSON.stringify(value)}; expected a whole number from 1`,
+        );
+      return [[key, value]];
+    }),
+  );
+  const rateLimit =
+    Object.keys(rates).length === 0 ? present.rateLimit : { ...present.rateLimit, ...rates };
+  const limits = { ...present, ...counts, ...(rateLimit !== undefined && { rateLimit }) };
+  requireReadable(inheritRateLimit(view.flow.limits?.rateLimit, rateLimit));
+  return limits;
+}
+
+function requireReadable(rateLimit: unknown): void {
+  if (rateLimit === undefined) return;
+  try {
+    readRateLimit(rateLimit);
+  } catch (error) {
+    if (error instanceof ConfigError) throw new HttpError(400, error.message);
+    throw error;
+  }
+}
+
+function knownText(pipelines: FlowPipelines): string {
+  const names = pipelines
+    .views()
+    .flatMap(({ flow, state }) => flow.vertices.map(({ name }) => `${state.name}/${name}`));
+  return names.length === 0 ? "no pipeline runs" : `there are ${names.slice(0, 10).join(", ")}`;
+}
+
+/** In the shape that KEDA's metrics-api scaler reads: `valueLocation: value`. */
+function scaleRoutes(desired: () => ReadonlyMap<string, number>): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/scale",
+      handle: () =>
+        json({
+          pipelines: Object.fromEntries(
+            [...desired()].map(([name, count]) => [name, { desiredReplicas: count }]),
+          ),
+        }),
+    },
+    {
+      method: "GET",
+      path: "/api/scale/{pipeline}",
+      handle: (request) => {
+        const name = request.param("pipeline");
+        const value = desired().get(name);
+        if (value === undefined) throw new HttpError(404, `there is no pipeline ${name}`);
+        return json({ value });
+      },
+    },
+  ];
+}
