@@ -9,7 +9,6 @@ const throttled = throttledFetch({
   costOf: usageOf,
   retry: 4,
   attemptTimeoutMs: 120_000,
-  refusals: "respond",
 });
 
 /** The gate makes the retries; `timeout` covers the wait for the limits, too. */

@@ -1,37 +1,20 @@
-/** Measures one framework's servers in turns: `cost-child.js <framework> <ms> <n>`. */
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { measure } from "../measure.ts";
-import type { Loop } from "../measure.ts";
-import type { LoadOrder } from "./load-child.ts";
+/** Measures one framework's servers in turns: `cost-child.js <framework> <ms of a slice> <blocks>`. */
+import { figuresOf, measurePaired } from "../paired.ts";
+import { createMemoryClient } from "./memory-client.ts";
 import { SERVERS } from "./servers.ts";
 
-const [framework = "", sliceMs, slices] = process.argv.slice(2);
+const [framework = "", sliceMs, blocks] = process.argv.slice(2);
 const starts = SERVERS[framework];
 if (starts === undefined) throw new Error(`no such framework: ${framework}`);
-const load = fork(fileURLToPath(new URL("load-child.js", import.meta.url)), { execArgv: [] });
 
-function requestsTo(port: number): Loop {
-  return async (count) => {
-    load.send({ port, count } satisfies LoadOrder);
-    const [served] = (await once(load, "message")) as [number];
-    return served;
-  };
-}
-
-const perSecond = await measure(
+const timesUs = await measurePaired(
   {
-    bare: requestsTo(await starts.bare()),
-    ours: requestsTo(await starts.ours()),
-    peer: requestsTo(await starts.peer()),
+    bare: createMemoryClient(await starts.bare()),
+    ours: createMemoryClient(await starts.ours()),
+    peer: createMemoryClient(await starts.peer()),
   },
-  { sliceMs: Number(sliceMs), slices: Number(slices) },
+  { sliceMs: Number(sliceMs), blocks: Number(blocks) },
 );
-const cost = (name: keyof typeof perSecond): number => 1e6 / perSecond[name];
-process.stdout.write(
-  JSON.stringify({ bareUs: cost("bare"), oursUs: cost("ours"), peerUs: cost("peer") }),
-  () => {
-    process.exit(0);
-  },
-);
+process.stdout.write(JSON.stringify(figuresOf(timesUs)), () => {
+  process.exit(0);
+});

@@ -1,4 +1,5 @@
 /** Servers that differ only in what limits their requests; none of the limits is ever reached. */
+import { createServer } from "node:http";
 import type { Server } from "node:http";
 import fastifyRateLimit from "@fastify/rate-limit";
 import { limitFastify, limitHttp } from "@sluice/egress/server";
@@ -9,10 +10,9 @@ import type { FastifyInstance } from "fastify";
 
 const PER_MINUTE = 1_000_000_000;
 const OURS = { rate: { limit: PER_MINUTE, periodMs: 60_000 } };
-const HOST = "127.0.0.1";
 
-/** Starts a server on a free port; answers the port. */
-type Start = () => Promise<number>;
+/** Makes a server that is ready and does not listen. */
+type Start = () => Promise<Server>;
 
 /** By framework: the server without a limit, with ours, and with the peer's. */
 export const SERVERS: Readonly<Record<string, Readonly<Record<"bare" | "ours" | "peer", Start>>>> =
@@ -42,24 +42,17 @@ export const SERVERS: Readonly<Record<string, Readonly<Record<"bare" | "ours" | 
 
 async function startFastify(
   limit: (app: FastifyInstance) => PromiseLike<unknown>,
-): Promise<number> {
+): Promise<Server> {
   const app = fastify();
   await limit(app);
   app.get("/", (_, reply) => reply.send("hello"));
-  await app.listen({ host: HOST, port: 0 });
-  return portOf(app.server);
+  await app.ready();
+  return app.server;
 }
 
-function startExpress(limit: unknown): Promise<number> {
+function startExpress(limit: unknown): Promise<Server> {
   const app = express();
   if (limit !== undefined) app.use(limit);
   app.get("/", (_, response) => response.end("hello"));
-  return new Promise((resolve) => {
-    const server = app.listen(0, HOST, () => resolve(portOf(server)));
-  });
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === "object" ? (address?.port ?? 0) : 0;
+  return Promise.resolve(createServer(app));
 }

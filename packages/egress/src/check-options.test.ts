@@ -6,6 +6,7 @@ import { createGates } from "./gate/gates.ts";
 import { throttledFetch } from "./http/fetch.ts";
 import { createInboundLimiter } from "./server/inbound-limiter.ts";
 import { limitHttp } from "./server/framework/http.ts";
+import { observeInboundWithOpenTelemetry, observeWithOpenTelemetry } from "./telemetry.ts";
 import { throttle } from "./undici.ts";
 
 const fn = (): void => undefined;
@@ -100,4 +101,21 @@ test("an inbound limiter takes one observer as well as a list", async () => {
   const limiter = createInboundLimiter({ rate: "5/s", observers: ({ type }) => types.push(type) });
   await limiter.admit("a");
   expect(types).toEqual(["admitted"]);
+});
+
+test.each([
+  ["observeWithOpenTelemetry", observeWithOpenTelemetry],
+  ["observeInboundWithOpenTelemetry", observeInboundWithOpenTelemetry],
+])("%s without a meter says where a meter comes from", (name, observe) => {
+  const way = `use ${name}(metrics.getMeter("my-service")) with \`metrics\` of @opentelemetry/api`;
+  const withoutTypes = observe as (meter?: unknown) => unknown;
+  for (const [meter, shown] of [
+    [undefined, "undefined"],
+    [null, "null"],
+    ["my-service", '"my-service"'],
+    [{}, "an object"],
+  ])
+    expect(() => withoutTypes(meter)).toThrow(
+      new ConfigError(`${name} was given ${shown} instead of a meter; ${way}`),
+    );
 });

@@ -22,6 +22,15 @@ export function requireBoolean(name: string, value: unknown): void {
     throw new ConfigError(`${name} is ${shown(value)}; it must be true or false`);
 }
 
+/** Refuses what is no meter of OpenTelemetry; `name` is the function that was called. */
+export function requireMeter(name: string, meter: unknown): void {
+  const isMeter = typeof meter === "object" && meter !== null && "createCounter" in meter;
+  if (!isMeter)
+    throw new ConfigError(
+      `${name} was given ${shown(meter)} instead of a meter; use ${name}(metrics.getMeter("my-service")) with \`metrics\` of @opentelemetry/api`,
+    );
+}
+
 /** A value for a message, short and without its contents if these may be many. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);

@@ -1,5 +1,6 @@
 /** What gates decide, as metrics of OpenTelemetry. */
 import type { Attributes, Meter } from "@opentelemetry/api";
+import { requireMeter } from "./check-options.ts";
 import type { GateEvent, GateObserver } from "./gate/event/event.ts";
 
 export { observeInboundWithOpenTelemetry } from "./server/observe/telemetry.ts";
@@ -25,6 +26,7 @@ const MS_PER_SECOND = 1000;
  * What a gate in shadow mode only reports has the attribute `shadow`.
  */
 export function observeWithOpenTelemetry(meter: Meter): GateObserver {
+  requireMeter("observeWithOpenTelemetry", meter);
   const instruments = createInstruments(meter);
   return (event) => record(instruments, event);
 }

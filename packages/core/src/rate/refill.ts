@@ -54,9 +54,15 @@ export class Refill {
    * ⌈((target − balance) × nanos − carried) ÷ tokens⌉.
    */
   nanosTo(target: number, balance: number, carried: number): number {
-    const parts = (BigInt(target) - BigInt(balance)) * BigInt(this.#nanos) - BigInt(carried);
+    const missing = (target - balance) * this.#nanos;
+    if (missing > carried && missing <= Number.MAX_SAFE_INTEGER) {
+      const parts = missing - carried;
+      const rest = parts % this.#tokens;
+      return (parts - rest) / this.#tokens + (rest > 0 ? 1 : 0);
+    }
+    const exact = (BigInt(target) - BigInt(balance)) * BigInt(this.#nanos) - BigInt(carried);
     const tokens = BigInt(this.#tokens);
-    return Number((parts + tokens - 1n) / tokens);
+    return Number((exact + tokens - 1n) / tokens);
   }
 
   /** The same fraction of a token as `carried`, in the units of `other`, rounded down. */

@@ -9,11 +9,21 @@ export class BodyHold {
   readonly #restMs: number;
   /** Readings under way. */
   #reads = 0;
+  #isTouched = false;
 
   constructor(permit: GatePermit, restMs: number) {
     this.#permit = permit;
     this.#restMs = restMs;
     permit.loosen(restMs);
+  }
+
+  /** Whether the body, or a copy of it, may be locked or read by now. */
+  get isTouched(): boolean {
+    return this.#isTouched;
+  }
+
+  touch(): void {
+    this.#isTouched = true;
   }
 
   /** A read of a part, or of the whole body, has begun. */

@@ -16,6 +16,7 @@ import { respondIfRefused } from "./refused-response.ts";
 import { followsRedirects, heedRedirects } from "./redirect.ts";
 import { isIdempotent, isReplayable } from "./replay.ts";
 import { signalOf } from "./request-like.ts";
+import { isOfRetryingSdk } from "./sdk-request.ts";
 
 type Fetch = typeof globalThis.fetch;
 type FetchInput = Parameters<Fetch>[0];
@@ -45,9 +46,10 @@ export interface ThrottledFetchOptions extends GateOptions {
   /**
    * What becomes of a refused request. `throw`: a `ThrottledError`. `respond`: a response of status 429 that
    * says `x-should-retry: false`, for SDKs that take an error for a broken connection and send again.
-   * Default: `throw`.
+   * Default: `auto`, which is `respond` for requests with the field `x-stainless-retry-count`, as those of `openai` and
+   * `@anthropic-ai/sdk`, and else `throw`.
    */
-  readonly refusals?: "throw" | "respond";
+  readonly refusals?: "auto" | "throw" | "respond";
   /** What really sends; the global `fetch` unless given. */
   readonly fetch?: Fetch;
 }
@@ -86,11 +88,12 @@ const KEYS: ReadonlySet<string> = new Set([
   ...GATE_KEYS,
 ]);
 
-const REFUSALS: ReadonlySet<string> = new Set(["throw", "respond"]);
+const REFUSALS: ReadonlySet<string> = new Set(["auto", "throw", "respond"]);
 
 /**
  * A `fetch` with a gate per origin: to be used like the one it replaces. It answers what that
- * answers and fails as that fails, and rejects with a `ThrottledError` if the gate refuses.
+ * answers and fails as that fails, and rejects with a `ThrottledError` if the gate refuses; a request of an SDK
+ * that would send again is answered with 429 instead (`refusals`).
  *
  * The time until the fields of the answer are there is the peer's time of service; the permit stays
  * out until the body has been read, cancelled or broken off, so a stream counts while it flows. The
@@ -107,7 +110,7 @@ export function throttledFetch(options: ThrottledFetchOptions = {}): ThrottledFe
     call = NO_OPTIONS,
     concurrency = ADAPTIVE,
     bodyTimeoutMs = isAdaptive(concurrency) ? BODY_TIMEOUT_ADAPTIVE_MS : BODY_TIMEOUT_MS,
-    refusals = "throw",
+    refusals = "auto",
     fetch: send,
     ...others
   } = options;
@@ -116,13 +119,14 @@ export function throttledFetch(options: ThrottledFetchOptions = {}): ThrottledFe
   requireFunction("fetch", send);
   const gate = { ...others, concurrency };
   if (!REFUSALS.has(refusals))
-    throw new ConfigError(`refusals is "${refusals}"; it must be "throw" or "respond"`);
+    throw new ConfigError(`refusals is "${refusals}"; it must be "auto", "throw" or "respond"`);
   const origins = new Origins();
   const { of: keyOf = (input: FetchInput) => origins.of(input), ...keeping } = keys;
   requireDuration("bodyTimeoutMs", bodyTimeoutMs);
   const gates = new GateMap({ ...keeping, gate });
+  const holding = { restMs: bodyTimeoutMs, isFresh: send === undefined };
   const keep = (response: Response, permit: GatePermit): boolean =>
-    holdUntilBodyEnds(response, permit, bodyTimeoutMs);
+    holdUntilBodyEnds(response, permit, holding);
 
   const throttled = (input: FetchInput, init?: RequestInit): Promise<Response> => {
     // Looked up for each request, so that a global `fetch` that was replaced later is used.
@@ -145,7 +149,8 @@ export function throttledFetch(options: ThrottledFetchOptions = {}): ThrottledFe
         ? (): Promise<Response> => sender(input, init)
         : (signal: AbortSignal): Promise<Response> => sender(input, { ...init, signal });
     const sent = start(gates.for(key), work, { callOptions, input, init, keep });
-    return refusals === "throw" ? sent : sent.catch(respondIfRefused);
+    const isAnswered = refusals === "respond" || (refusals === "auto" && isOfRetryingSdk(init));
+    return isAnswered ? sent.catch(respondIfRefused) : sent;
   };
   return Object.assign(throttled, {
     gates,

@@ -22,10 +22,20 @@ const READS = ["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as co
  * that is piped counts as being read until the pipe ends. `Response` methods that other libraries
  * call on the prototype itself are not seen; such bodies count as not read.
  */
-export function holdUntilBodyEnds(response: Response, permit: GatePermit, restMs: number): boolean {
-  if (!hasBodyToCome(response)) return false;
+export function holdUntilBodyEnds(
+  response: Response,
+  permit: GatePermit,
+  { restMs, isFresh }: BodyHolding,
+): boolean {
+  if (!hasBodyToCome(response, isFresh)) return false;
   watch(response, new BodyHold(permit, restMs), watchResponses);
   return true;
+}
+
+export interface BodyHolding {
+  readonly restMs: number;
+  /** The answer comes straight from the platform's `fetch`, so nothing has read its body. */
+  readonly isFresh: boolean;
 }
 
 /** The parts of an answer that are read here; another `fetch` may answer with any object. */
@@ -36,9 +46,11 @@ interface AnswerLike {
 }
 
 /** An answer without a stream that can be watched counts as complete. */
-function hasBodyToCome(answer: AnswerLike | undefined): boolean {
-  const { body, bodyUsed, headers } = answer ?? {};
-  if (typeof body !== "object" || body === null || bodyUsed === true) return false;
+function hasBodyToCome(answer: AnswerLike | undefined, isFresh: boolean): boolean {
+  const { body, headers } = answer ?? {};
+  if (typeof body !== "object" || body === null) return false;
+  // `bodyUsed` costs undici 1.5 µs, a third of what a request through a gate costs.
+  if (!isFresh && answer?.bodyUsed === true) return false;
   return Object.isExtensible(answer) && headers?.get?.("content-length") !== "0";
 }
 
@@ -74,9 +86,12 @@ function watchResponses(base: object): object {
     const read = (base as Partial<Record<string, () => Promise<unknown>>>)[name];
     if (read === undefined) continue;
     watcher[name] = method(function (this: Response) {
-      // A second reader gets its error from the original method, and the first reader goes on.
-      if (this.bodyUsed || bodyOf(this)?.locked === true) return read.call(this);
       const hold = holdOf(this);
+      // A second reader gets its error from the original method, and the first reader goes on. A body that
+      // nothing has touched through the response is free: to ask the response itself costs 2 µs.
+      if (hold?.isTouched === true && (this.bodyUsed || bodyOf(this)?.locked === true))
+        return read.call(this);
+      hold?.touch();
       hold?.read();
       return endWith(hold, read.call(this));
     });
@@ -95,6 +110,7 @@ function watchResponses(base: object): object {
       const body = bodyOf(this);
       const hold = holdOf(this);
       if (body !== null && hold !== undefined) watch(body, hold, watchStreams);
+      hold?.touch();
       return body;
     },
   };

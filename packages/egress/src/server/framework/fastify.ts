@@ -13,9 +13,15 @@ export interface FastifyRequestLike {
 export interface FastifyReplyLike {
   readonly raw: HttpResponseLike;
   code(status: number): unknown;
+  header(name: string, value: string): unknown;
   headers(values: AnswerHeaders): unknown;
   send(body: string): unknown;
 }
+
+/** Fastify keeps names in lower case. To turn a name into them at each request costs more than the decision. */
+const LOWER_CASE: ReadonlyMap<string, string> = new Map(
+  ["RateLimit-Policy", "RateLimit"].map((name) => [name, name.toLowerCase()]),
+);
 
 type Done = (error?: Error) => void;
 
@@ -53,7 +59,8 @@ export function limitFastify<R extends FastifyRequestLike>(
       reply.send(body);
       return;
     }
-    reply.headers(decision.headers);
+    const { headers } = decision;
+    for (const name in headers) reply.header(LOWER_CASE.get(name) ?? name, headers[name] ?? "");
     const { permit } = decision;
     // Without `done` the request of a client that has gone ends here.
     if (permit !== undefined && !inFlight.end(permit, request.raw, reply.raw)) return;

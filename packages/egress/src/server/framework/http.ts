@@ -76,6 +76,6 @@ export function limitHttp<R extends HttpRequestLike = IncomingMessage>(
   }
 }
 
-function addressOf({ ip, socket }: HttpRequestLike): string | undefined {
-  return ip ?? socket.remoteAddress;
+function addressOf(request: HttpRequestLike): string | undefined {
+  return request.ip ?? request.socket.remoteAddress;
 }

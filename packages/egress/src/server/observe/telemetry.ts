@@ -1,5 +1,6 @@
 /** What inbound limiters decide, as metrics of OpenTelemetry. */
 import type { Attributes, Meter } from "@opentelemetry/api";
+import { requireMeter } from "../../check-options.ts";
 import type { InboundEvent, InboundObserver } from "./event.ts";
 
 const MS_PER_SECOND = 1000;
@@ -19,6 +20,7 @@ const MS_PER_SECOND = 1000;
  * | `sluice.inbound.store_lost` | gauge: 1 while the store is lost, else 0 |
  */
 export function observeInboundWithOpenTelemetry(meter: Meter): InboundObserver {
+  requireMeter("observeInboundWithOpenTelemetry", meter);
   const instruments = createInstruments(meter);
   return (event) => record(instruments, event);
 }

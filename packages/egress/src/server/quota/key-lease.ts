@@ -75,9 +75,14 @@ export class KeyLease {
     return this.#left > 0 ? this.#untilMs - RETURN_BEFORE_MS : undefined;
   }
 
+  /** A request has come: leases are as large as the number of recent requests. */
+  count(nowMs: number): void {
+    this.#recent = this.#decayed(nowMs) + 1;
+    this.#recentAtMs = nowMs;
+  }
+
   /** A verdict that needs no call; undefined if the store must be asked. */
   answer(cost: number, nowMs: number): QuotaVerdict | undefined {
-    this.#count(nowMs);
     const charged = this.spend(cost, nowMs);
     if (charged !== undefined) return charged;
     if (cost < this.#deniedCost || nowMs >= this.#deniedUntilMs) return undefined;
@@ -155,11 +160,6 @@ export class KeyLease {
     this.#leased = 0;
     this.#left = 0;
     return settled;
-  }
-
-  #count(nowMs: number): void {
-    this.#recent = this.#decayed(nowMs) + 1;
-    this.#recentAtMs = nowMs;
   }
 
   #decayed(nowMs: number): number {

@@ -115,6 +115,15 @@ test.each([
   },
 );
 
+test("a store that takes longer to answer than requests take to come is not asked more often", async () => {
+  const { timer, store, limiters } = setUp(4, { rate: "600/s" });
+  store.delayMs = 5;
+  const admitted = await send(timer, limiters, { key: "hot", perSecond: 300, seconds: 5 });
+  expect(admitted.length).toBeLessThanOrEqual(3601);
+  expect(admitted.length).toBeGreaterThanOrEqual(0.99 * 3600);
+  expect(store.calls / 6000).toBeLessThanOrEqual(0.05);
+});
+
 test("at little more than its rate a full quota loses at most what four processes have leased and used", async () => {
   const { timer, limiters } = setUp(4, { rate: "1000/s" });
   const admitted = await send(timer, limiters, { key: "hot", perSecond: 300, seconds: 6 });

@@ -85,6 +85,9 @@ export class SharedQuotas {
 
   take(key: string, cost: number, nowMs: number): QuotaVerdict | Promise<QuotaVerdict> {
     const entry = this.#entries.get(key) ?? this.#newEntry(key);
+    // Requests that come during a call count as well: if they did not, a key whose requests come faster than
+    // the replies of the store would never be leased.
+    entry.lease.count(nowMs);
     const known = entry.isAsking ? undefined : entry.lease.answer(cost, nowMs);
     if (known !== undefined) return known;
     if (this.#lostAtMs !== undefined) {

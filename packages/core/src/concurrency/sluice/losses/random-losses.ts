@@ -52,6 +52,8 @@ export class RandomLosses {
   /** The limit at which losses were found to be random. */
   #learnedAt = Infinity;
   #alarm = 0;
+  #stepFor = Number.NaN;
+  #step = 0;
   #ends = 0;
   #losses = 0;
   #servedSinceCut = 0;
@@ -81,8 +83,17 @@ export class RandomLosses {
     this.#ends++;
     this.#servedSinceCut++;
     this.#trial?.add(true, startedAtMs, endedAtMs, this.#endMs);
+    this.#alarm = Math.max(0, this.#alarm + this.#servedStep);
+  }
+
+  /** What a served attempt adds to the alarm; computed anew only when the usual ratio has changed. */
+  get #servedStep(): number {
     const usual = this.#usual;
-    this.#alarm = Math.max(0, this.#alarm + Math.log((1 - risen(usual)) / (1 - usual)));
+    if (usual !== this.#stepFor) {
+      this.#stepFor = usual;
+      this.#step = Math.log((1 - risen(usual)) / (1 - usual));
+    }
+    return this.#step;
   }
 
   /** Ends a trial in which slowing down has lessened the losses, and returns it; undefined if none has. */

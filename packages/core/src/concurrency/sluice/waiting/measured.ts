@@ -11,7 +11,8 @@ export interface Measured {
  * end of a wide distribution is measured far better than its mean.
  */
 export function lowQuantileOf(rttsMs: readonly number[]): Measured {
-  const sorted = rttsMs.toSorted((a, b) => a - b);
+  // Without a function to compare by, sorting takes a third to a sixth of the time.
+  const sorted = new Float64Array(rttsMs).toSorted();
   const { length } = sorted;
   const at = (part: number): number =>
     sorted[Math.min(length - 1, Math.max(0, Math.floor(part * length)))] as number;
