@@ -272,11 +272,13 @@ test("replicas with a store share one limit, also when one changes it and when o
   expect(timer.sleeping).toBe(0);
 });
 
+function ceilingOf(running: RunningPipeline): number | undefined {
+  return running.state().vertices[0]?.fleet?.ceiling;
+}
+
 test("limits that are taken back leave none in the store: every replica has its own again", async () => {
   const { timer, start, stop } = world();
   const fleet = { store: new MemoryStore(timer), maxMembers: 4 };
-  const ceilingOf = (running: RunningPipeline): number | undefined =>
-    running.state().vertices[0]?.fleet?.ceiling;
   const rateLimit = { max: 600, min: 600 };
   const first = await start({ in: rateLimit }, { fleet, seed: 1 });
   const newer = await start({ in: { max: 300, min: 300 } }, { fleet, seed: 2 });

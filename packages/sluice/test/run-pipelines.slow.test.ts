@@ -117,22 +117,24 @@ test("a changed file changes limits while the process runs; a wrong one changes 
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-test("limits of the gateway in a changed file hold at once, and the former ones stay if the file is wrong", async () => {
-  const text = (messages: string): string =>
-    `admin: { listen: 127.0.0.1:0 }
+function limitedTo(messages: string): string {
+  return `admin: { listen: 127.0.0.1:0 }
 gateway:
   listen: pulsar://127.0.0.1:0
   data: memory
   limits: { topics: { orders: { messages: ${messages} } }, memory: 64MB }
 `;
-  const { child, folder, ready, log } = await runFlow(text("100/s"));
+}
+
+test("limits of the gateway in a changed file hold at once, and the former ones stay if the file is wrong", async () => {
+  const { child, folder, ready, log } = await runFlow(limitedTo("100/s"));
   const limit = async (): Promise<unknown> => {
     const answer = await fetch(`${ready.admin}/api/limits/topic/orders`);
     return ((await answer.json()) as { readonly messages: number }).messages;
   };
   const told = (kind: string): string | undefined => log.find((line) => line.includes(kind));
   expect(await limit()).toBe(100);
-  writeFileSync(join(folder, "flow.yaml"), text("250/s").replace("64MB", "65MB"));
+  writeFileSync(join(folder, "flow.yaml"), limitedTo("250/s").replace("64MB", "65MB"));
   await until(
     () => told("flow-reloaded") !== undefined,
     () => log.join("\n"),
@@ -141,7 +143,7 @@ gateway:
   expect(told("flow-reloaded")).toContain(
     "new limits of gateway.limits.topics; takes effect after a restart: gateway.limits.memory",
   );
-  writeFileSync(join(folder, "flow.yaml"), text("fast"));
+  writeFileSync(join(folder, "flow.yaml"), limitedTo("fast"));
   await until(
     () => told("flow-rejected") !== undefined,
     () => log.join("\n"),

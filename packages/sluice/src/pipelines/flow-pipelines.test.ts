@@ -50,6 +50,18 @@ function run(
   return { pipelines, timer, kinds: () => told.map(({ kind }) => kind), told };
 }
 
+/** A promise that a test resolves. */
+class Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve: (value: T) => void = () => {};
+
+  constructor() {
+    this.promise = new Promise((resolve) => {
+      this.resolve = resolve;
+    });
+  }
+}
+
 function flow(text: string): Flow {
   return loadFlow(text, "flow.yaml");
 }
@@ -253,31 +265,32 @@ test("a stop gives up a start that is under way", async () => {
 });
 
 test("a stop does not wait for a client library that goes on connecting, and what it opens late is closed", async () => {
-  let open: (source: Source) => void = () => {};
-  const late = new Promise<Source>((resolve) => (open = resolve));
+  const late = new Deferred<Source>();
   let isClosed = false;
-  const source: SourceConnector = { kind: "deaf", open: () => late };
+  const source: SourceConnector = { kind: "deaf", open: () => late.promise };
   const { pipelines, timer } = run(TWO, new Set(), { source: () => Promise.resolve(source) });
   await timer.advance(1_000);
   expect(pipelines.notReady()).toBe("pipeline a starts: in connects (generator)");
   const stopped = pipelines.stop();
   await timer.advance(1);
   await stopped;
-  open({
+  late.resolve({
     read: () => Promise.resolve([]),
     ack: () => Promise.resolve(),
-    close: async () => void (isClosed = true),
+    close: () => {
+      isClosed = true;
+      return Promise.resolve();
+    },
   });
   await timer.advance(1);
   expect(isClosed).toBe(true);
 });
 
 test("all pipelines have begun when the last one has connected", async () => {
-  let open: () => void = () => {};
-  const connected = new Promise<void>((resolve) => (open = resolve));
+  const connected = new Deferred<void>();
   const { pipelines, timer } = run(TWO, new Set(), {
     source: async () => {
-      await connected;
+      await connected.promise;
       return generator({ values: [1], count: 9e9, ratePerSecond: 1 });
     },
   });
@@ -288,7 +301,7 @@ test("all pipelines have begun when the last one has connected", async () => {
     false,
     "pipeline a starts: its connectors are made",
   ]);
-  open();
+  connected.resolve();
   await timer.advance(100);
   expect([isReady, pipelines.notReady()]).toEqual([true, undefined]);
 });
