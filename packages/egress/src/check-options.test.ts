@@ -109,12 +109,13 @@ test.each([
 ])("%s without a meter says where a meter comes from", (name, observe) => {
   const way = `use ${name}(metrics.getMeter("my-service")) with \`metrics\` of @opentelemetry/api`;
   const withoutTypes = observe as (meter?: unknown) => unknown;
-  for (const [meter, shown] of [
+  const wrong: [unknown, string][] = [
     [undefined, "undefined"],
     [null, "null"],
     ["my-service", '"my-service"'],
     [{}, "an object"],
-  ])
+  ];
+  for (const [meter, shown] of wrong)
     expect(() => withoutTypes(meter)).toThrow(
       new ConfigError(`${name} was given ${shown} instead of a meter; ${way}`),
     );
