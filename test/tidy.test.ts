@@ -104,11 +104,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/**
- * The one file that owns the real clock, timers and randomness; its test is real time too. The program's first file ends
- * the process by a timer that must not keep it.
- */
-const SYSTEM = /^packages\/(core\/src\/system(\.test)?\.ts|sluice\/bin\/sluice\.js)$/;
+/** The one file that owns the real clock, timers and randomness; its test is real time too. */
+const SYSTEM = /^packages\/core\/src\/system(\.test)?\.ts$/;
 const REAL =
   /\b(Date\.now|new Date|performance\.now|hrtime|set(Timeout|Interval|Immediate)|queueMicrotask|Math\.random|randomBytes|randomUUID|getRandomValues|useFakeTimers|AbortSignal\.timeout)\b/;
 
