@@ -36,6 +36,13 @@ export function formatWallTime(ms: number): string {
 
 export const systemRandom: Random = { next: () => Math.random() };
 
+/** Calls back after `ms` if the process still runs then: this timer alone does not keep it. */
+export function ifStillRunning(ms: number, run: () => void): void {
+  const handle: unknown = setTimeout(run, ms);
+  // A browser's timer is a number.
+  (handle as { readonly unref?: () => void }).unref?.();
+}
+
 /** A clock that reads the real one once per turn of the event loop. */
 export function createCachedClock(): Clock {
   return new CachedClock(systemClock, atEndOfTurn);

@@ -6,7 +6,8 @@ if (existsSync(main)) {
   const { runCli } = await import(main.href);
   process.exitCode = await runCli(process.argv.slice(2));
   // A client library that is still connecting must not keep the process.
-  setTimeout(() => process.exit(), 1000).unref();
+  const { ifStillRunning } = await import("@sluice/core/system");
+  ifStillRunning(1000, () => process.exit());
 } else {
   console.error("sluice is not built yet: run npm run build");
   process.exitCode = 1;
