@@ -10,6 +10,7 @@ import { VirtualTimer } from "@sluice/core/testing";
 import { blackhole, generator, startPipeline } from "@sluice/pipeline";
 import { observeWithOpenTelemetry, PIPELINE_METRICS } from "@sluice/pipeline/telemetry";
 import { expect, onTestFinished, test } from "vitest";
+import { passing } from "./pipeline-world.ts";
 
 /** What the SDK collects: `name label…` and its value. */
 function newMeter() {
@@ -72,5 +73,5 @@ test("a meter gets what a pipeline counts, with the names of /metrics", async ()
   await timer.advance(3_000);
   // The SDK goes on with the last values.
   expect(await collect()).toEqual(collected);
-  await pipeline.stop();
+  await passing(timer, pipeline.stop());
 });
