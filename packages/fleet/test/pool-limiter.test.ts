@@ -446,7 +446,7 @@ test.each<[string, object]>([
   ["max", { rateLimit: { max: 0 } }],
   ["min", { rateLimit: { max: 1, min: 2 } }],
   ["replicas", { replicas: 3 }],
-  ["leaseMs", { timing: { leaseMs: 100 } }],
+  ["leaseMs", { timing: { leaseMs: 100, syncIntervalMs: 500 } }],
   ["shares", { shares: "equal" }],
 ])("a wrong %s is refused before anything begins", async (name, options) => {
   const { timer, store, join } = newWorld();
