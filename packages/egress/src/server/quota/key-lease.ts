@@ -1,5 +1,5 @@
 import { QUOTA_LEASE_MS } from "@sluice/core";
-import type { QuotaBalance, QuotaReply, QuotaRequest } from "@sluice/core";
+import type { QuotaBalance, QuotaPolicy, QuotaReply, QuotaRequest } from "@sluice/core";
 import type { QuotaState, QuotaVerdict } from "./verdict.ts";
 
 /**
@@ -17,6 +17,11 @@ const HOT_FROM = 4;
  */
 const LEASE_MAX = 32;
 const LEASE_MAX_PART = 1 / 256;
+/**
+ * A lease that does not fill up again while it lasts is at most this part of the burst: other processes find it missing. Of
+ * 10 requests an hour none is leased, of 5,000 a day 32.
+ */
+const LEASE_PART_SLOW = 1 / 64;
 /**
  * The part of what is left that the lease of a key with fewer recent requests than `LEASE_MAX` may take, so
  * that the next processes find some. Hotter keys use a lease within half a second and may take all: with half,
@@ -39,6 +44,29 @@ const SILENCE_MAX_MS = 500;
 const SILENCE_MAX_PART = 1 / 4;
 /** An unused lease is returned this long before it ends: the call takes time, and late returns are lost. */
 const RETURN_BEFORE_MS = 250;
+
+/** Bounds that follow from the policies, the same for all keys. */
+export interface LeaseBounds {
+  readonly leaseMax: number;
+  readonly silenceMaxMs: number;
+}
+
+/** The bounds of the strictest of all policies. */
+export function leaseBounds(
+  policies: readonly Pick<QuotaPolicy, "burst" | "limit" | "periodMs">[],
+): LeaseBounds {
+  const each = policies.map(({ burst, limit, periodMs }) => ({
+    leaseMax: Math.min(
+      Math.max(LEASE_MAX, burst * LEASE_MAX_PART),
+      Math.max((limit * QUOTA_LEASE_MS) / periodMs, burst * LEASE_PART_SLOW),
+    ),
+    silenceMaxMs: Math.min(SILENCE_MAX_MS, ((burst * periodMs) / limit) * SILENCE_MAX_PART),
+  }));
+  return {
+    leaseMax: Math.floor(Math.min(...each.map(({ leaseMax }) => leaseMax))),
+    silenceMaxMs: Math.min(...each.map(({ silenceMaxMs }) => silenceMaxMs)),
+  };
+}
 
 type Ask = Pick<QuotaRequest, "needed" | "least" | "wanted" | "share" | "settled">;
 
@@ -64,10 +92,9 @@ export class KeyLease {
   #balances: readonly QuotaBalance[] = [];
   #balancesAtMs = 0;
 
-  /** `burst`: the smallest of all policies; `fillMs`: the time in which an empty quota fills up. */
-  constructor(burst: number, fillMs: number) {
-    this.#leaseMax = Math.max(LEASE_MAX, Math.floor(burst * LEASE_MAX_PART));
-    this.#silenceMaxMs = Math.min(SILENCE_MAX_MS, fillMs * SILENCE_MAX_PART);
+  constructor({ leaseMax, silenceMaxMs }: LeaseBounds) {
+    this.#leaseMax = leaseMax;
+    this.#silenceMaxMs = silenceMaxMs;
   }
 
   /** When an unused lease should be returned; undefined if there is none. */

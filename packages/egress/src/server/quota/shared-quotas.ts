@@ -1,5 +1,6 @@
 import type { QuotaPolicy, QuotaReply, QuotaStore, Timer } from "@sluice/core";
-import { KeyLease } from "./key-lease.ts";
+import { KeyLease, leaseBounds } from "./key-lease.ts";
+import type { LeaseBounds } from "./key-lease.ts";
 import type { QuotaVerdict } from "./verdict.ts";
 
 /** What the quotas report of their store. */
@@ -55,8 +56,7 @@ const NEEDED_MAX = 1_000_000_000;
  */
 export class SharedQuotas {
   readonly #options: SharedQuotasOptions;
-  readonly #burst: number;
-  readonly #fillMs: number;
+  readonly #bounds: LeaseBounds;
   /** In order of their last call; at `maxKeys` the oldest goes. */
   readonly #entries = new Map<string, Entry>();
   /** Those with a lease that may have to be returned, in the order in which the leases end. */
@@ -68,10 +68,7 @@ export class SharedQuotas {
 
   constructor(options: SharedQuotasOptions) {
     this.#options = options;
-    this.#burst = Math.min(...options.policies.map(({ burst }) => burst));
-    this.#fillMs = Math.min(
-      ...options.policies.map(({ burst, limit, periodMs }) => (burst * periodMs) / limit),
-    );
+    this.#bounds = leaseBounds(options.policies);
   }
 
   /** Keys now held. */
@@ -119,7 +116,7 @@ export class SharedQuotas {
   #newEntry(key: string): Entry {
     const entry = {
       key,
-      lease: new KeyLease(this.#burst, this.#fillMs),
+      lease: new KeyLease(this.#bounds),
       waiting: [],
       isAsking: false,
     };
