@@ -85,6 +85,20 @@ test("work of less than five seconds, and work that waits for a reason, is not t
   expect([working.length, vertices.length]).toEqual([0, 1]);
 });
 
+test("a map whose program cannot be started is told at once, and stands behind nothing", () => {
+  const detail = "for python3, which exited with code 2 before it answered anything";
+  const down = { reason: undefined, detail, sinceMs: 59_000, untilMs: 62_000, isDown: true };
+  const busy = { reason: "concurrency", detail: "", sinceMs: 0 } as const;
+  const { working, vertices } = scene({
+    map: { work: { sinceMs: 58_000, messages: 3 }, waiting: down },
+    out: { waiting: busy },
+  }).whyOf();
+  expect(working).toMatchObject([
+    { vertex: "enrich", messages: 3, waitsFor: detail, forMs: 1_000, untilInMs: 2_000 },
+  ]);
+  expect(vertices.map(({ vertex, behind }) => [vertex, behind])).toEqual([["out", []]]);
+});
+
 test.each([
   "out",
   "orders/out",
