@@ -399,8 +399,9 @@ function settingOf(
   }
   const role = roleOf(vertex);
   const { kind = "", options = {} } = vertex[role] ?? {};
-  const key = REQUEST_KEYS.get(reason);
   const request = options["request"] as Readonly<Record<string, unknown>> | undefined;
+  const key =
+    reason === "rate" && request?.["rates"] !== undefined ? "rates" : REQUEST_KEYS.get(reason);
   if (key === undefined || kind !== "http") return located([...ofVertex, role, kind], undefined);
   return located([...ofVertex, role, kind, "request", key], request?.[key]);
 }
