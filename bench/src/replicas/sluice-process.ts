@@ -25,7 +25,7 @@ export class SluiceProcess {
     });
   }
 
-  /** Starts a process; its first line of JSON comes later, from `ready`. */
+  /** Starts a process; what it serves comes later, from `ready`. */
   static start(args: readonly string[], env: Readonly<Record<string, string>> = {}): SluiceProcess {
     const child = spawn(process.execPath, [BIN, ...args, "--json"], {
       stdio: ["ignore", "pipe", "pipe"],
@@ -34,16 +34,24 @@ export class SluiceProcess {
     return new SluiceProcess(child);
   }
 
-  /** The line that says what the process serves; fails if the process ends before. */
+  /**
+   * The line that says what the process serves, once all of it does; a line before says what a slow start waits for.
+   * Fails if the process ends before.
+   */
   async ready(): Promise<Readonly<Record<string, unknown>>> {
     const { stdout } = this.#child;
     if (stdout === null) throw new Error("a sluice process without standard output");
-    const first = once(createInterface(stdout), "line") as Promise<[string]>;
-    const [line] = await this.#within(
-      Promise.race([first, this.#exited.then(() => [""] as const)]),
-    );
-    if (line === "") throw new Error(`sluice ended at its start: ${this.errors.join("\n")}`);
-    return JSON.parse(line) as Record<string, unknown>;
+    const served = new Promise<Readonly<Record<string, unknown>>>((resolve) => {
+      createInterface(stdout).on("line", (line) => {
+        const said = JSON.parse(line) as Readonly<Record<string, unknown>>;
+        if (said["event"] === "ready") resolve(said);
+      });
+    });
+    const ended = this.#exited.then(() => undefined);
+    const ready = await this.#within(Promise.race([served, ended]));
+    if (ready === undefined)
+      throw new Error(`sluice ended at its start: ${this.errors.join("\n")}`);
+    return ready;
   }
 
   async kill(): Promise<void> {

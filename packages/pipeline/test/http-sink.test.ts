@@ -198,6 +198,22 @@ test("no more requests are in flight than the limit, which why names", async () 
   expect(service.most).toBe(4);
 });
 
+test("the time that requests take, which why names, is that of requests that succeed", async () => {
+  const { sink, service } = await scene({ request: { concurrency: 2 } }, status(400));
+  await sink.write(many(20), unhurried);
+  const held: (() => void)[] = [];
+  service.answerBy((_request, response) => void held.push(() => response.end()));
+  const writing = sink.write(many(4), unhurried);
+  await until("two requests", () => held.length === 2);
+  expect(sink.why?.()?.detail).toMatch(/are in flight$/);
+  held.pop()?.();
+  await until("the third request", () => held.length === 2);
+  expect(sink.why?.()?.detail).toMatch(/are in flight and each takes [\d.]+ m?s$/);
+  service.answerBy(ok);
+  for (const release of held) release();
+  expect(await writing).toBeUndefined();
+});
+
 test("as many connections are opened as requests are in flight, and used again", async () => {
   const { sink, service } = await scene({ request: { concurrency: 3 } });
   for (let round = 0; round < 3; round++) await sink.write(many(30), unhurried);

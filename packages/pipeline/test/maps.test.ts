@@ -7,7 +7,7 @@ import {
   mapModule,
   startPipeline,
 } from "@sluice/pipeline";
-import type { Message } from "@sluice/pipeline";
+import type { Mapper, Message } from "@sluice/pipeline";
 import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
 import { expect, test } from "vitest";
 import { newWorld, ofKind, passing, run } from "./pipeline-world.ts";
@@ -197,4 +197,28 @@ test("a vertex tells since when it works on its oldest batch, and with which fai
   answers[1]?.();
   await passing(timer, running.done);
   expect(workOf()).toBeUndefined();
+});
+
+test("a map that cannot be started is down in the state of its vertex, not behind the next one", async () => {
+  const world = newWorld();
+  const down = { detail: "for python3, which exited with code 2", sinceMs: 0 };
+  const mapper: Mapper = {
+    map: () => new Promise(() => {}),
+    why: () => down,
+    close: () => Promise.resolve(),
+  };
+  const running = await startPipeline(
+    {
+      name: "p",
+      source: { name: "in", source: new MemorySource([1]) },
+      maps: [{ name: "map", map: { kind: "command", open: () => Promise.resolve(mapper) } }],
+      sink: { name: "out", sink: new MemorySink() },
+      drainMs: 0,
+    },
+    world.runtime,
+  );
+  await world.timer.advance(1_000);
+  const [, map] = running.state().vertices;
+  expect(map).toMatchObject({ waiting: { ...down, isDown: true }, work: { messages: 1 } });
+  await passing(world.timer, running.stop());
 });

@@ -192,6 +192,30 @@ test("a stop gives up a map that is still opening at once, and closes what opens
   expect(closed).toBe(1);
 });
 
+test("an observer that stops the pipeline at the event of an opening keeps the connector closed", async () => {
+  const { timer, runtime } = newWorld();
+  const stop = new AbortController();
+  let opened = 0;
+  const hanging = () => new Promise<never>(() => void opened++);
+  const start = startPipeline(
+    {
+      name: "p",
+      source: { name: "in", source: { kind: "hanging", open: hanging } },
+      maps: [],
+      sink: sinkNamed("out"),
+    },
+    {
+      ...runtime,
+      signal: stop.signal,
+      observe: (event) => {
+        if (event.kind === "opening" && event.vertex === "in") stop.abort(new Error("stop it"));
+      },
+    },
+  );
+  await expect(passing(timer, start)).rejects.toThrow("stop it");
+  expect(opened).toBe(0);
+});
+
 function messageOf(index: number): Message {
   return { id: String(index), value: index, headers: {} };
 }

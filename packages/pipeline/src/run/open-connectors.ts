@@ -37,8 +37,9 @@ export async function openConnectors(
     connector: { open(openContext: OpenContext): Promise<T> },
   ): Promise<T> => {
     const { pipeline, tell, stopped } = context;
-    stopped.throwIfAborted();
     tell({ kind: "opening", pipeline, vertex, what: "connector" });
+    // After the event: what observes it may stop the pipeline.
+    stopped.throwIfAborted();
     const opened = await unlessAborted(connector.open(openContextOf(context, vertex)), stopped);
     closings.unshift({ vertex, end: () => opened.close() });
     return opened;

@@ -12,6 +12,8 @@ export interface VertexWaiting {
   /** On the runtime's clock, ms. */
   readonly sinceMs: number;
   readonly untilMs?: number | undefined;
+  /** Whether the program or the threads of a map cannot be started: nothing further along is the cause. */
+  readonly isDown?: boolean | undefined;
 }
 
 /** The batch that a map or a sink has worked on for the longest time. */

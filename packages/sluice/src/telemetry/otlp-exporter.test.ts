@@ -91,3 +91,19 @@ test.each<[string, () => OtlpAnswer | Promise<OtlpAnswer>, string]>([
     expect(timer.sleeping).toBe(0);
   },
 );
+
+test("a close gives up an export without an answer, and ends within one time-out", async () => {
+  const { timer, told, sent, exporter } = newWorld(() => new Promise(() => {}));
+  await timer.advance(1_010);
+  expect(sent).toHaveLength(1);
+  let isClosed = false;
+  const closed = exporter.close().then(() => (isClosed = true));
+  await timer.advance(99);
+  expect([sent.length, isClosed]).toEqual([2, false]);
+  await timer.advance(1);
+  await closed;
+  expect(told.map(({ text }) => text)).toEqual([
+    expect.stringContaining("no answer within 100 ms"),
+  ]);
+  expect(timer.sleeping).toBe(0);
+});

@@ -45,7 +45,7 @@ export class OtlpExporter {
     this.#running = this.#run();
   }
 
-  /** Exports a last time, within the time-out. */
+  /** Gives up an export that is under way, and exports a last time, within the time-out. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;
@@ -58,12 +58,13 @@ export class OtlpExporter {
     for (;;) {
       await timer.sleep(this.#settings.intervalMs, signal).catch(() => undefined);
       if (signal.aborted) return;
-      await this.#export();
+      await this.#export(signal);
     }
   }
 
-  async #export(): Promise<void> {
-    const failure = await this.#tryExport();
+  async #export(givenUp?: AbortSignal): Promise<void> {
+    const failure = await this.#tryExport(givenUp);
+    if (givenUp?.aborted === true) return;
     if ((failure !== undefined) === this.#isLost) return;
     this.#isLost = failure !== undefined;
     const url = shownUrl(this.#settings.url);
@@ -79,10 +80,12 @@ export class OtlpExporter {
   }
 
   /** Why the export failed; undefined if it did not. */
-  async #tryExport(): Promise<string | undefined> {
+  async #tryExport(givenUp: AbortSignal | undefined): Promise<string | undefined> {
     const { collect, send, timer, wallClock, scope, instance } = this.#world;
     const { resource, timeoutMs } = this.#settings;
     const ended = new AbortController();
+    const giveUp = (): void => ended.abort();
+    givenUp?.addEventListener("abort", giveUp);
     try {
       const metrics = new OtlpMetrics({
         resource: { ...instance, ...resource },
@@ -100,6 +103,7 @@ export class OtlpExporter {
     } catch (error) {
       return messageOf(error);
     } finally {
+      givenUp?.removeEventListener("abort", giveUp);
       ended.abort();
     }
   }

@@ -49,7 +49,7 @@ export function otlpSettingsOf(environment: Environment): OtlpSettings | undefin
   const service = given("OTEL_SERVICE_NAME") ?? resource["service.name"] ?? "sluice";
   return {
     url,
-    headers: pairsOf(...signal("HEADERS")),
+    headers: headersOf(...signal("HEADERS")),
     timeoutMs: msOf(...signal("TIMEOUT"), 1) ?? TIMEOUT_MS,
     intervalMs:
       msOf("OTEL_METRIC_EXPORT_INTERVAL", given("OTEL_METRIC_EXPORT_INTERVAL"), INTERVAL_MIN_MS) ??
@@ -114,6 +114,18 @@ function pairsOf(name: string, value = ""): Labels {
     pairs[key.trim()] = decoded(name, rest.join("=").trim());
   }
   return pairs;
+}
+
+/** Checked here: `fetch` would fail at every export, with the value in its message. */
+function headersOf(name: string, value: string | undefined): Labels {
+  const headers = pairsOf(name, value);
+  try {
+    return Object.fromEntries(new Headers(headers));
+  } catch {
+    throw new ConfigError(
+      `${name} has a name or a value that no header of HTTP can have; expected printable ASCII, as api-key=a%20b`,
+    );
+  }
 }
 
 function decoded(name: string, value: string): string {

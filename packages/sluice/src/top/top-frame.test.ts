@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { TopHistory } from "./history.ts";
 import type { TopSnapshot } from "./state-answer.ts";
-import { topFrame } from "./top-frame.ts";
+import { scrollMaxOf, topFrame } from "./top-frame.ts";
 import type { FrameOptions } from "./top-frame.ts";
 import { limitWordsOf, shownRows, topRows } from "./top-rows.ts";
 import { TOP_START } from "./top-state.ts";
@@ -255,6 +255,23 @@ test("an open row shows the answer of why", () => {
   );
   expect(text).toContain("until       the next answer, in about 5 ms");
   expect(text).not.toContain("PRODUCERS");
+});
+
+test("the largest scroll of an open row shows the last line of its answer, and one less does not", () => {
+  const snapshot = { ...SNAPSHOT, detail: { name: "orders/out", answer: SNAPSHOT.why } };
+  const size = { columns: 100, rows: 12 };
+  const row = "vertex orders/out";
+  const max = scrollMaxOf(
+    snapshot,
+    { ...TOP_START, mode: { name: "detail", row, scroll: 0 } },
+    size,
+  );
+  const showsLast = (scroll: number): boolean =>
+    frameOf({ mode: { name: "detail", row, scroll } }, size, 0, snapshot)
+      .join("\n")
+      .includes("As data: sluice why");
+  expect(max).toBeGreaterThan(1);
+  expect([max - 1, max].map(showsLast)).toEqual([false, true]);
 });
 
 test("the limit of a row is offered as it is, to be edited", () => {

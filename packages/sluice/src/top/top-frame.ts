@@ -108,18 +108,39 @@ function windowOf(lines: readonly string[], index: number, room: number): readon
   return [...lines.slice(start, start + count), ...(room > 1 ? [more] : [])];
 }
 
+/** Lines of the open row's answer that do not fit on the terminal; 0 if no row is open. */
+export function scrollMaxOf(snapshot: TopSnapshot, state: TopState, size: Size): number {
+  if (state.mode.name !== "detail") return 0;
+  const { why, room } = detailOf(snapshot, state, state.mode.row, size);
+  return Math.max(0, why.length - room);
+}
+
+type Size = Pick<FrameOptions, "columns" | "rows">;
+
+/** An open row, the lines of its answer, and how many of them fit. */
+function detailOf(
+  snapshot: TopSnapshot,
+  state: TopState,
+  row: string,
+  { columns, rows: height }: Size,
+): { readonly rows: readonly TopRow[]; readonly why: readonly string[]; readonly room: number } {
+  const rows = shownRows(snapshot, { ...state, find: "" }).filter(({ key }) => key === row);
+  const name = whyNameOf(row);
+  const { detail } = snapshot;
+  const answer = detail?.name === name ? detail?.answer : undefined;
+  const width = Math.max(WIDTH_MIN, columns);
+  const why = answer === undefined ? ["…"] : [...whyLines(answer, name && localName(name), width)];
+  // The head and its rule, the head of the table, two empty lines, a rule and the keys.
+  return { rows, why, room: Math.max(1, height - 2 - (1 + rows.length) - 4) };
+}
+
 /** All that is known of one row: its line, and the answer of `sluice why`. */
 function detailLines(
   { snapshot, history, state, options, width, paint, rule }: Frame,
   { row, scroll }: { readonly row: string; readonly scroll: number },
 ): string[] {
-  const rows = shownRows(snapshot, { ...state, find: "" }).filter(({ key }) => key === row);
-  const name = whyNameOf(row);
-  const { detail } = snapshot;
-  const answer = detail?.name === name ? detail?.answer : undefined;
-  const why = answer === undefined ? ["…"] : [...whyLines(answer, name && localName(name), width)];
+  const { rows, why, room } = detailOf(snapshot, state, row, options);
   const table = tableLines(rows, { width, paint, history, selected: undefined });
-  const room = Math.max(1, options.rows - 2 - table.length - 4);
   const start = Math.max(0, Math.min(scroll, why.length - room));
   const shown = why.slice(start, start + room).map((line) => cut(line, width));
   const more = why.length > start + room ? `↓ ${why.length - start - room} more lines   ` : "";

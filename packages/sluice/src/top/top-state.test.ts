@@ -7,6 +7,7 @@ const VIEW: TopView = {
   rows: ["broker", "topic a", "topic b", "vertex p/in", "vertex p/out"],
   waits: ["topic b", "vertex p/out"],
   pageSize: 3,
+  scrollMax: 5,
   limitOf: (row) => (row === "broker" ? "broker messages=50/s" : undefined),
 };
 
@@ -61,6 +62,12 @@ test("enter opens the chosen row and asks for it; escape goes back", () => {
   expect(sent(DOWN + DOWN + UP, state).state.mode).toMatchObject({ scroll: 1 });
   expect(sent(UP, state).state.mode).toMatchObject({ scroll: 0 });
   expect(sent(ESC, state).state).toMatchObject({ mode: { name: "table" }, selected: "topic a" });
+});
+
+test("an open row scrolls no further than its last line, so that one up shows the line above", () => {
+  const { state } = sent(`${DOWN}\r`);
+  expect(sent(DOWN.repeat(9), state).state.mode).toMatchObject({ scroll: 5 });
+  expect(sent(`\u001B[F${UP}`, state).state.mode).toMatchObject({ scroll: 4 });
 });
 
 test("s goes through the orders", () => {

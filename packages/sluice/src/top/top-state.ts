@@ -44,6 +44,8 @@ export interface TopView {
   readonly waits: readonly string[];
   /** Rows between two pages. */
   readonly pageSize: number;
+  /** The largest `scroll` of the open row that shows another part of its answer. */
+  readonly scrollMax: number;
   /** What a limit of a row is set with, such as `topic orders messages=1000/s`; undefined if none can be set. */
   readonly limitOf: (row: string) => string | undefined;
 }
@@ -119,8 +121,9 @@ function inDetail(
   if (key === "q") return { state, effect: QUIT };
   if (key === "escape" || key === "enter" || key === "backspace") return { state: inTable(state) };
   if (key === "l") return { state: beginLimit(state, mode.row, view) };
-  const by = stepOf(key, view.pageSize);
-  const scroll = Math.max(0, mode.scroll + (by ?? 0));
+  const { pageSize, scrollMax } = view;
+  const by = stepOf(key, pageSize) ?? 0;
+  const scroll = Math.min(scrollMax, Math.max(0, Math.min(scrollMax, mode.scroll) + by));
   return { state: { ...state, mode: { ...mode, scroll } } };
 }
 

@@ -7,6 +7,7 @@ import {
   vertexUntil,
   workingSentence,
   workingUntil,
+  workingWord,
 } from "../why/vertex-sentences.ts";
 import { tryText } from "../why/why-lines.ts";
 import type { WholeWhy } from "../why/why-lines.ts";
@@ -41,7 +42,7 @@ export function waitsOf({ waiting, pipelines }: WholeWhy): readonly TopWait[] {
     })),
     ...working.map((one) => ({
       row: `vertex ${one.pipeline}/${one.vertex}`,
-      reason: one.failure === undefined ? "working" : "failing",
+      reason: workingWord(one),
       sentence: workingSentence(one),
       until: workingUntil(one),
     })),

@@ -62,11 +62,19 @@ export function vertexSetting({ reason, setting, isAdaptive }: WhyVertex): strin
     : text;
 }
 
+/** One word for what a vertex does with a batch. */
+export function workingWord({ failure, waitsFor }: WhyWorking): "down" | "failing" | "working" {
+  if (waitsFor !== undefined) return "down";
+  return failure === undefined ? "working" : "failing";
+}
+
 /** What a vertex has worked on for long. */
 export function workingSentence(why: WhyWorking): string {
-  const { vertex, role, peer, messages, failure, forMs } = why;
+  const { vertex, role, peer, messages, failure, waitsFor, forMs } = why;
   const what = messages === 1 ? "one message" : `a batch of ${countText(messages)} messages`;
   const time = durationText(forMs);
+  if (waitsFor !== undefined)
+    return `${vertex} has waited with ${what} for ${time}, ${waitsFor}.${standing(why)}`;
   if (failure !== undefined)
     return `${vertex} has tried ${what} again and again for ${time}. The last try failed: ${failure}.${standing(why)}`;
   const silent = role === "map" ? "Its map" : (peer ?? "Its sink");
@@ -74,7 +82,11 @@ export function workingSentence(why: WhyWorking): string {
 }
 
 /** When the call is given up; undefined if it has no time limit. */
-export function workingUntil({ failure, untilInMs }: WhyWorking): string | undefined {
+export function workingUntil({ failure, waitsFor, untilInMs }: WhyWorking): string | undefined {
+  if (waitsFor !== undefined) {
+    const next = untilInMs === undefined ? "" : `; the next try ends in ${durationText(untilInMs)}`;
+    return `it can be started${next}`;
+  }
   if (failure !== undefined) return "a try succeeds";
   return untilInMs === undefined
     ? undefined

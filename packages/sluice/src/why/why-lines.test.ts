@@ -252,6 +252,18 @@ test("a map that does not answer is said to work on its message, and when it is 
   ]);
 });
 
+test("a map whose program cannot be started is said to be down, with the program and its next start", () => {
+  const waitsFor = "for python3, which exited with code 2 before it answered anything";
+  const down = { ...HANGING, waitsFor, untilInMs: 2_000, setting: undefined };
+  const text = [...whyLines(answerOf([], { working: [down] }), "enrich")].slice(0, -2);
+  expect(text).toEqual([
+    "  ▥ down         enrich has waited with one message for 12 s, for python3, which exited with code 2",
+    "                 before it answered anything. in stands behind it: the buffer of enrich is full.",
+    expect.stringMatching(/^ {5}since {7}\d\d:\d\d:56$/),
+    "     until       it can be started; the next try ends in 2.0 s",
+  ]);
+});
+
 test("messages that fail again and again are told with the last failure", () => {
   const working = [{ ...HANGING, messages: 5, failure: "connect ECONNREFUSED 127.0.0.1:9000" }];
   const text = [...whyLines(answerOf([], { working }), undefined)]

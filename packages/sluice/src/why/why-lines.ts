@@ -23,6 +23,7 @@ import {
   vertexUntil,
   workingSentence,
   workingUntil,
+  workingWord,
 } from "./vertex-sentences.ts";
 import { wrapped } from "./wrapped.ts";
 
@@ -88,7 +89,7 @@ function named<W extends WhyVertex | WhyWorking>(why: W, isQualified: boolean): 
 
 function* workingLines(why: WhyWorking, width: number): Generator<string> {
   const { failure, since, setting } = why;
-  yield* leadLines(failure === undefined ? "working" : "failing", workingSentence(why), width);
+  yield* leadLines(workingWord(why), workingSentence(why), width);
   yield* factLines("since", [clockTime(since)]);
   yield* factLines("until", [workingUntil(why)]);
   if (setting === undefined || failure !== undefined) return;

@@ -49,6 +49,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler, Sleeper {
     });
   }
 
+  /** Whether the service has taken the request. */
+  get isServed(): boolean {
+    return this.#status !== undefined && isSuccess(this.#status);
+  }
+
   /** Gives the request up, waiting for a connection or running. */
   abort(because: Error): void {
     this.#abortedBecause = because;

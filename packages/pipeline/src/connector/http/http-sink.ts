@@ -248,7 +248,8 @@ class HttpSink implements Sink {
       this.#alarms.clear(ended);
       exchanges.delete(ended);
       this.#connections.giveBack(client);
-      this.#service.record(timer.now() - startedMs);
+      // A refusal takes less time, and no connection at all the least: neither is the best to compare with.
+      if (ended.isServed) this.#service.record(timer.now() - startedMs);
     });
     exchanges.add(exchange);
     this.#alarms.set(exchange, startedMs);

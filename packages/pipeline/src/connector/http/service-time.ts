@@ -10,7 +10,7 @@ const BEST_MS = 300_000;
 /** Part above the best that is worth a word: less is noise. */
 const LONGER_MIN = 0.1;
 
-/** How long requests take: the moving mean, and the lowest that it was in the last 5 to 10 minutes. */
+/** How long requests that succeed take: the moving mean, and the lowest that it was in the last 5 to 10 minutes. */
 export class ServiceTime {
   readonly #clock: Clock;
   readonly #mean = new Ewma(MEAN_ALPHA);
@@ -34,7 +34,7 @@ export class ServiceTime {
     return Number.isFinite(best) && best > 0 ? (this.#mean.mean ?? best) / best - 1 : 0;
   }
 
-  /** The time of a request that was answered. */
+  /** The time of a request that has succeeded. */
   record(ms: number): void {
     const nowMs = this.#clock.now();
     if (nowMs >= this.#periodEndMs) {
@@ -46,7 +46,7 @@ export class ServiceTime {
     if (++this.#samples >= SAMPLES_MIN) this.#best = Math.min(this.#best, this.#mean.mean ?? ms);
   }
 
-  /** "105 ms, 72 % longer than at its best"; empty before the first answer. */
+  /** "105 ms, 72 % longer than at its best"; empty before the first success. */
   describe(): string {
     const { meanMs, longerPart } = this;
     if (meanMs === undefined) return "";

@@ -45,7 +45,7 @@ export class MapWorker implements Worker {
   why(): VertexWaiting | undefined {
     const { mapper, next } = this.#parts;
     const down = mapper.why?.();
-    if (down !== undefined) return { ...down, reason: undefined };
+    if (down !== undefined) return { ...down, reason: undefined, isDown: true };
     if (this.#waiting === 0) return undefined;
     const detail = `for room in the buffer of ${next}`;
     return { reason: undefined, detail, sinceMs: this.#waitingSinceMs };

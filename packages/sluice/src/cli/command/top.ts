@@ -5,7 +5,7 @@ import { TopHistory } from "../../top/history.ts";
 import type { Key } from "../../top/keys.ts";
 import { LiveTerminal } from "../../top/live-terminal.ts";
 import type { StateAnswer, TopSnapshot } from "../../top/state-answer.ts";
-import { pageSizeOf, topFrame } from "../../top/top-frame.ts";
+import { pageSizeOf, scrollMaxOf, topFrame } from "../../top/top-frame.ts";
 import { limitWordsOf, shownRows, topRows, whyNameOf } from "../../top/top-rows.ts";
 import { onKey, TOP_START } from "../../top/top-state.ts";
 import type { TopState, TopView } from "../../top/top-state.ts";
@@ -150,10 +150,12 @@ function textOf(error: unknown): string {
 }
 
 function viewOf(snapshot: TopSnapshot, state: TopState): TopView {
+  const size = sizeOfTerminal();
   return {
     rows: shownRows(snapshot, state).map(({ key }) => key),
     waits: waitsOf(snapshot.why).map(({ row }) => row),
-    pageSize: pageSizeOf(sizeOfTerminal().rows),
+    pageSize: pageSizeOf(size.rows),
+    scrollMax: scrollMaxOf(snapshot, state, size),
     limitOf: (row) => limitWordsOf(row, snapshot),
   };
 }

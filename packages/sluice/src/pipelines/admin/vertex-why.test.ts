@@ -37,16 +37,18 @@ test("a vertex that has nothing to read is not throttled by its last wait", () =
 interface Scene {
   readonly out?: Partial<VertexState>;
   readonly map?: Partial<VertexState>;
+  /** `request:` of the sink. */
+  readonly request?: object;
 }
 
 /** A pipeline with a map and an HTTP sink, 60 s after its start; nothing waits unless it is said. */
-function scene({ out = {}, map = {} }: Scene) {
+function scene({ out = {}, map = {}, request }: Scene) {
   const idle = { perSecond: 0, counts: COUNTS, queue: 0, inFlight: 0 };
   const vertices: readonly VertexState[] = [
     { name: "enrich", kind: "map", connector: "module", ...idle, ...map },
     { name: "out", kind: "sink", connector: "http", ...idle, ...out },
   ];
-  const sink = { kind: "http", options: { url: "http://127.0.0.1:9000/pay?key=1" } };
+  const sink = { kind: "http", options: { url: "http://127.0.0.1:9000/pay?key=1", request } };
   const view = {
     flow: {
       vertices: [
@@ -83,6 +85,32 @@ test("work of less than five seconds, and work that waits for a reason, is not t
     out: { work: { sinceMs: 0, messages: 1 }, waiting },
   }).whyOf();
   expect([working.length, vertices.length]).toEqual([0, 1]);
+});
+
+test("a map whose program cannot be started is told at once, and stands behind nothing", () => {
+  const detail = "for python3, which exited with code 2 before it answered anything";
+  const down = { reason: undefined, detail, sinceMs: 59_000, untilMs: 62_000, isDown: true };
+  const busy = { reason: "concurrency", detail: "", sinceMs: 0 } as const;
+  const { working, vertices } = scene({
+    map: { work: { sinceMs: 58_000, messages: 3 }, waiting: down },
+    out: { waiting: busy },
+  }).whyOf();
+  expect(working).toMatchObject([
+    { vertex: "enrich", messages: 3, waitsFor: detail, forMs: 1_000, untilInMs: 2_000 },
+  ]);
+  expect(vertices.map(({ vertex, behind }) => [vertex, behind])).toEqual([["out", []]]);
+});
+
+test.each([
+  [{ rate: "5/s" }, "request.rate", "5/s"],
+  [{ rates: { tokens: "5/s" } }, "request.rates", { tokens: "5/s" }],
+])("the setting behind a wait for a rate is the key of the file: %j", (request, key, value) => {
+  const waiting = { reason: "rate", detail: "", sinceMs: 0 } as const;
+  const [why] = scene({ out: { waiting }, request }).whyOf().vertices;
+  expect(why?.setting).toMatchObject({
+    path: `pipelines.orders.vertices.out.sink.http.${key}`,
+    value,
+  });
 });
 
 test.each([

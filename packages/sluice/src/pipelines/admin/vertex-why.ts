@@ -1,7 +1,7 @@
 import type { Reason } from "@sluice/core";
 import { formatWallTime } from "@sluice/core/system";
 import { durationText, parseDurationMs } from "@sluice/core/internal";
-import type { VertexState } from "@sluice/pipeline";
+import type { VertexState, VertexWork } from "@sluice/pipeline";
 import { roleOf } from "../../flow/pipeline/flow-pipeline.ts";
 import type { FlowPipeline, FlowVertex } from "../../flow/pipeline/flow-pipeline.ts";
 import type { PipelineView, Throttled } from "../flow-pipelines.ts";
@@ -69,7 +69,7 @@ export interface WhyFailed {
   readonly starts: number;
 }
 
-/** A map or a sink that has worked on one batch for long: it hangs, or its messages are tried again. */
+/** A map or a sink that has worked on one batch for long: it hangs, its messages are tried again, or its program does not run. */
 export interface WhyWorking {
   readonly pipeline: string;
   readonly vertex: string;
@@ -80,9 +80,11 @@ export interface WhyWorking {
   readonly messages: number;
   /** The newest failure of a message that is tried again. */
   readonly failure?: string | undefined;
+  /** What a map waits for that cannot be started: `for python3, which exited with code 1 …`. */
+  readonly waitsFor?: string | undefined;
   readonly since: string;
   readonly forMs: number;
-  /** When its time limit ends the call; undefined if it has none, or is beyond it. */
+  /** When its time limit ends the call, or its program has been tried again; undefined if that is not known. */
   readonly untilInMs?: number | undefined;
   /** The time limit. */
   readonly setting?: VertexSetting | undefined;
@@ -228,7 +230,7 @@ function whyOf(vertex: VertexState, view: PipelineView, input: WhyInput): WhyVer
   };
 }
 
-/** A batch that a vertex has worked on for long, without a reason to wait. */
+/** A batch that a vertex has worked on for long, without a reason to wait, or that waits for the program of a map. */
 function workingOf(
   vertex: VertexState,
   view: PipelineView,
@@ -236,12 +238,14 @@ function workingOf(
 ): WhyWorking | undefined {
   const { work, name } = vertex;
   const { nowMs, wallMs } = input;
-  if (work === undefined || nowMs - work.sinceMs < WORKING_MS) return undefined;
-  if (vertex.waiting !== undefined || waitingOf(vertex, view) !== undefined) return undefined;
+  if (work === undefined) return undefined;
+  const down = vertex.waiting?.isDown === true ? vertex.waiting : undefined;
+  if (down === undefined && !isHanging(vertex, work, view, nowMs)) return undefined;
   const { state, flow } = view;
   const defined = flow.vertices.find((one) => one.name === name);
   const limit = defined && timeLimitOf(name, defined, view, input);
-  const leftMs = limit === undefined ? 0 : work.sinceMs + limit.ms - nowMs;
+  const untilMs = down === undefined ? work.sinceMs + (limit?.ms ?? 0) : (down.untilMs ?? 0);
+  const { sinceMs } = down ?? work;
   return {
     pipeline: state.name,
     vertex: name,
@@ -250,12 +254,24 @@ function workingOf(
     peer: defined && peerOf(defined),
     messages: work.messages,
     ...(work.failure !== undefined && { failure: work.failure }),
-    since: formatWallTime(wallMs - (nowMs - work.sinceMs)),
-    forMs: Math.round(nowMs - work.sinceMs),
-    ...(leftMs > 0 && work.failure === undefined && { untilInMs: Math.ceil(leftMs) }),
-    ...(limit !== undefined && { setting: limit.setting }),
+    ...(down !== undefined && { waitsFor: down.detail }),
+    since: formatWallTime(wallMs - (nowMs - sinceMs)),
+    forMs: Math.round(nowMs - sinceMs),
+    ...(untilMs > nowMs && work.failure === undefined && { untilInMs: Math.ceil(untilMs - nowMs) }),
+    ...(limit !== undefined && down === undefined && { setting: limit.setting }),
     behind: behindOf(state.vertices, vertex),
   };
+}
+
+/** Whether a vertex has worked on a batch for long, and waits for nothing that is known. */
+function isHanging(
+  vertex: VertexState,
+  { sinceMs }: VertexWork,
+  view: PipelineView,
+  nowMs: number,
+): boolean {
+  if (nowMs - sinceMs < WORKING_MS) return false;
+  return vertex.waiting === undefined && waitingOf(vertex, view) === undefined;
 }
 
 /** The key that bounds a call of a map or a request, and its value. */
@@ -289,7 +305,7 @@ function waitingOf(
   const throttled = throttledOf(name);
   // Without reads there are no turns: the vertex is idle, and its last wait is over.
   if (waiting === undefined) return perSecond > 0 ? throttled : undefined;
-  // It waits for room in the next buffer: the cause is further along.
+  // It waits for room in the next buffer, and the cause is further along; or it is down, which `working` tells.
   if (waiting.reason === undefined) return undefined;
   const { reason, detail, untilMs } = waiting;
   const since = [
@@ -305,7 +321,10 @@ function behindOf(vertices: readonly VertexState[], vertex: VertexState): readon
   const index = vertices.indexOf(vertex);
   return vertices
     .slice(0, index)
-    .filter(({ waiting }) => waiting !== undefined && waiting.reason === undefined)
+    .filter(
+      ({ waiting }) =>
+        waiting !== undefined && waiting.reason === undefined && waiting.isDown !== true,
+    )
     .map(({ name }) => name);
 }
 
@@ -380,8 +399,9 @@ function settingOf(
   }
   const role = roleOf(vertex);
   const { kind = "", options = {} } = vertex[role] ?? {};
-  const key = REQUEST_KEYS.get(reason);
   const request = options["request"] as Readonly<Record<string, unknown>> | undefined;
+  const key =
+    reason === "rate" && request?.["rates"] !== undefined ? "rates" : REQUEST_KEYS.get(reason);
   if (key === undefined || kind !== "http") return located([...ofVertex, role, kind], undefined);
   return located([...ofVertex, role, kind, "request", key], request?.[key]);
 }
