@@ -154,7 +154,9 @@ function reloadOnChange(
   const stopped = new AbortController();
   let turn = Promise.resolve();
   const take = (text: string): Promise<void> => {
-    turn = turn.then(() => tryNew(text, file, { observe, apply }));
+    turn = turn.then(() =>
+      stopped.signal.aborted ? undefined : tryNew(text, file, { observe, apply }),
+    );
     return turn;
   };
   const onSignal = (): void => {

@@ -57,8 +57,13 @@ function timesOf({ timer, wallClock, placeOf }: AdminWorld): {
   return { nowMs: timer.now(), wallMs: wallClock.now(), placeOf };
 }
 
-function desiredOf({ state, flow }: PipelineView, { capacityOf }: AdminWorld): number {
-  return replicasFor(state.vertices, flow.fleet, capacityOf(state.name));
+function desiredOf({ state, flow, throttledOf }: PipelineView, { capacityOf }: AdminWorld): number {
+  return replicasFor(
+    state.vertices,
+    flow.fleet,
+    capacityOf(state.name),
+    (vertex) => throttledOf(vertex)?.reason,
+  );
 }
 
 function viewJson(view: PipelineView, { gates }: FlowPipelines, world: AdminWorld): object {

@@ -43,6 +43,11 @@ test("replicas that the rate does not need are removed once the capacity of one 
   expect(replicasFor([source(1e6)], { replicas: 4 }, 400)).toBeGreaterThanOrEqual(4);
 });
 
+test("no more replicas are asked for while a vertex is throttled again and again", () => {
+  expect(replicasFor([source(1e6)], { replicas: 2 }, 100, () => "rate")).toBe(2);
+  expect(replicasFor([source(1e6)], { replicas: 2 }, 100)).toBeGreaterThan(2);
+});
+
 test("at least one replica is asked for, and at most maxMembers", () => {
   expect(replicasFor([], {})).toBe(1);
   expect(replicasFor([source(1e6)], { replicas: 2, maxMembers: 3 })).toBe(3);

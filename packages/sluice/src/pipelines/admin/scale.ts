@@ -37,12 +37,13 @@ export function runningReplicas(vertices: readonly VertexState[], fleet: FlowFle
 /**
  * The replicas that a pipeline should have, at least 1. The tightest ceiling of its vertices counts, ramp included,
  * and while any vertex waits for a ceiling or for its service no more are asked for than run now. `capacity` is what one replica
- * can read, messages a second; undefined: not known.
+ * can read, messages a second; undefined: not known. `throttledBy` is what a vertex waits for again and again.
  */
 export function replicasFor(
   vertices: readonly VertexState[],
   fleet: FlowFleet = {},
   capacity?: number,
+  throttledBy: (vertex: string) => Reason | undefined = () => undefined,
 ): number {
   const [source] = vertices;
   const ceilings = vertices.flatMap((vertex) => vertex.fleet?.ceiling ?? []);
@@ -57,6 +58,6 @@ export function replicasFor(
     },
     fleet.maxMembers === undefined ? {} : { max: fleet.maxMembers },
   );
-  const held = vertices.some((vertex) => isHeld(vertex));
+  const held = vertices.some((vertex) => isHeld(vertex, throttledBy(vertex.name)));
   return Math.max(1, held ? Math.min(running, replicas) : replicas);
 }
