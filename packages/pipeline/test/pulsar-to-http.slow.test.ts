@@ -100,7 +100,7 @@ test("the pipeline says that its sink waits for the service, and why", async () 
   await until("the sink waits", () => started.state().vertices.at(-1)?.waiting !== undefined);
   expect(started.state().vertices.at(-1)?.waiting).toMatchObject({
     reason: "concurrency",
-    detail: expect.stringMatching(/^2 of 2 requests to 127\.0\.0\.1:\d+ in flight/) as string,
+    detail: expect.stringMatching(/^2 of 2 requests to 127\.0\.0\.1:\d+ are in flight/) as string,
   });
 });
 
