@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { systemTimer } from "@sluice/core/system";
 import { describe, expect, test } from "vitest";
 import { mapCommand } from "../src/map/command/map-command.ts";
 import type { MapCommandOptions } from "../src/map/command/map-command.ts";
@@ -107,7 +108,7 @@ describe.skipIf(!hasPython)("a map in Python (needs python3)", () => {
     expect(await map("print")).toEqual([[{ value: "printed" }]]);
     const texts = told.map(({ text }) => text);
     expect(texts).toEqual([
-      'python3: a line of its output is no JSON: "debugging"',
+      'python3: a line of its output is no JSON object: "debugging"',
       'python3: the answer to "999999", which is not in flight, is ignored',
     ]);
   });
@@ -181,6 +182,32 @@ async function started(options: Partial<MapCommandOptions>): Promise<{
   await rm(folder, { recursive: true });
   return { map, mapper, grandchild };
 }
+
+test.skipIf(process.platform === "win32").each(["yes", "yes '{'"])(
+  "%s, which writes without end, holds up neither its own time-out nor other work of the process",
+  async (program) => {
+    const over = new AbortController();
+    let turnMax = 0;
+    const watch = async (): Promise<void> => {
+      for (let before = process.cpuUsage(); !over.signal.aborted; before = process.cpuUsage()) {
+        await systemTimer.sleep(5);
+        turnMax = Math.max(turnMax, process.cpuUsage(before).user / 1_000);
+      }
+    };
+    const watching = watch();
+    const { map } = await scene({
+      command: "sh",
+      args: ["-c", program],
+      timeoutMs: 500,
+      startMs: 0,
+    });
+    expect(await map(1)).toEqual([failure(true, "did not answer within 500 ms")]);
+    over.abort();
+    await watching;
+    // CPU time, ms. Without a pause between two chunks one turn took up to 40 s.
+    expect(turnMax).toBeLessThan(1_500);
+  },
+);
 
 describe.skipIf(process.platform === "win32")("a program that has started another one", () => {
   test("ends with it when it does not answer in time", async () => {

@@ -104,6 +104,10 @@ test("a module maps messages with its settings, one by one or in batches", async
   await expect(run(world, { source, maps: [wrong], sink: { name: "out", sink } })).rejects.toThrow(
     /exports other; a map module has a default export/,
   );
+  const five = { name: "add", map: mapModule({ module: moduleOf("export default 5;") }) };
+  await expect(run(world, { source, maps: [five], sink: { name: "out", sink } })).rejects.toThrow(
+    /exports default, which is no function; a map module has a default export/,
+  );
   const missing = { name: "add", map: mapModule({ module: "./nowhere.mjs" }) };
   await expect(
     run(world, { source, maps: [missing], sink: { name: "out", sink } }),

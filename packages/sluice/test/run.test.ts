@@ -171,6 +171,19 @@ test("events are lines of JSON on standard error", async () => {
   });
 });
 
+test("check --json prints one object also for a wrong file", () => {
+  const file = write("wrong-too.yaml", "gatewey: {}\n");
+  const { status, stdout, stderr } = sluice("check", file, "--json");
+  expect({ status, stderr }).toEqual({ status: 2, stderr: "" });
+  expect(JSON.parse(stdout)).toEqual({
+    file,
+    ok: false,
+    problems: expect.arrayContaining([
+      expect.stringMatching(/wrong-too\.yaml:1: gatewey is not known here/),
+    ]) as string[],
+  });
+});
+
 test("check says that a file is right, and reports every mistake of one that is not", () => {
   expect(sluice("check", write("right.yaml", FLOW))).toMatchObject({
     status: 0,

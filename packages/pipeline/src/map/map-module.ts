@@ -36,12 +36,18 @@ export function mapModule<I = unknown, O = unknown>(options: MapModuleOptions): 
         return batchMapper(exported.batch as MapBatchFunction<I, O>, options, timer);
       if (typeof exported.default === "function")
         return functionMapper(exported.default as MapFunction<I, O>, options, timer);
-      const found = Object.keys(exported).join(", ");
       throw new ConfigError(
-        `${String(module)} exports ${found === "" ? "nothing" : found}; a map module has a default export, such as export default (message) => ({ value: message.value }), or an export named batch`,
+        `${String(module)} exports ${exportsOf(exported)}; a map module has a default export, such as export default (message) => ({ value: message.value }), or an export named batch`,
       );
     },
   };
+}
+
+function exportsOf(exported: MapModule): string {
+  const found = Object.keys(exported).map((name) =>
+    name === "default" || name === "batch" ? `${name}, which is no function` : name,
+  );
+  return found.length === 0 ? "nothing" : found.join(", ");
 }
 
 interface MapModule {

@@ -24,7 +24,7 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     .description("Flow control for message pipelines and services.")
     .version(version)
     .addCommand(runCommand(end))
-    .addCommand(checkCommand())
+    .addCommand(checkCommand(end))
     .addCommand(schemaCommand())
     .addCommand(whyCommand(end))
     .addCommand(limitsCommand(end))

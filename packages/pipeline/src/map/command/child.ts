@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { Timer } from "@sluice/core";
 import { LineSplitter } from "../../connector/line-splitter.ts";
 import type { Line } from "../../connector/line-splitter.ts";
-import { killGroup, OWN_GROUP } from "./process-group.ts";
+import { endAtExit, forget, killGroup, OWN_GROUP } from "./process-group.ts";
 
 export interface ChildOptions {
   readonly command: string;
@@ -25,6 +25,12 @@ export interface ChildOptions {
 /** How long a child may take to end by itself once its input has ended, and after SIGTERM, ms each. */
 const END_MS = 2_000;
 
+/**
+ * A chunk of at least this many bytes ends the turn of the event loop. Node reads a full pipe 32 times 64 KiB in one turn; a
+ * program that writes without end would hold up timers and all other vertices for seconds. Smaller chunks mean that the pipe is empty.
+ */
+const TURN_BYTES: number = 32 * 2 ** 10;
+
 /** A child process that speaks in lines. */
 export class Child {
   readonly #process: ChildProcessWithoutNullStreams;
@@ -40,11 +46,13 @@ export class Child {
       ...(cwd === undefined ? {} : { cwd }),
       ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
     });
+    endAtExit(this.#process);
     const { stdin, stdout, stderr } = this.#process;
     this.#ended = new Promise((resolve) => {
       const end = (how: string): void => {
         if (this.#hasEnded) return;
         this.#hasEnded = true;
+        forget(this.#process);
         resolve();
         options.onEnded(how);
       };
@@ -123,6 +131,9 @@ function read(
     onLines(splitter.push(chunk));
     // Not at its end, which may never come.
     if (splitter.isTooLong) onTooLong();
+    if (chunk.length < TURN_BYTES) return;
+    stream.pause();
+    setImmediate(() => stream.resume());
   });
   stream.once("end", () => onLines(splitter.end()));
   stream.on("error", () => undefined);

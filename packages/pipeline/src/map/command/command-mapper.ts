@@ -10,7 +10,6 @@ import { Child } from "./child.ts";
 import { LineNotice } from "./line-notice.ts";
 import type { MapCommandSettings } from "./map-command.ts";
 import { lineOf, parseAnswer } from "./protocol.ts";
-import type { Answer } from "./protocol.ts";
 import { trialMs } from "./trial.ts";
 
 interface InFlight {
@@ -177,11 +176,9 @@ export class CommandMapper implements Mapper {
   }
 
   #onLine(line: string): void {
-    let answer: Answer;
-    try {
-      answer = parseAnswer(line);
-    } catch (error) {
-      this.#notice.add(`${this.#settings.command}: ${(error as Error).message}`);
+    const answer = parseAnswer(line);
+    if (typeof answer === "string") {
+      this.#notice.add(`${this.#settings.command}: ${answer}`);
       return;
     }
     const flying = this.#inFlight.get(answer.id);

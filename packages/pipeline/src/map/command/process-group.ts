@@ -7,6 +7,23 @@ const HAS_GROUPS = process.platform !== "win32";
 /** Options of `spawn` for a child whose own children are reached by `killGroup`. */
 export const OWN_GROUP: { readonly detached: boolean } = { detached: HAS_GROUPS };
 
+/** Children that run. Their groups are not reached by a Ctrl-C of the terminal. */
+const running = new Set<ChildProcess>();
+
+/** Ends the child and what it has started if this process exits before `forget`, such as by an error that nothing catches. */
+export function endAtExit(child: ChildProcess): void {
+  if (running.size === 0) process.on("exit", endAll);
+  running.add(child);
+}
+
+export function forget(child: ChildProcess): void {
+  if (running.delete(child) && running.size === 0) process.off("exit", endAll);
+}
+
+function endAll(): void {
+  for (const child of running) killGroup(child, "SIGKILL");
+}
+
 /** Sends a signal to a child and to what it has started: a shell that is killed alone leaves its program behind. */
 export function killGroup({ pid }: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
   // It was never started.

@@ -23,18 +23,13 @@ export function lineOf(id: string, message: Message): string {
   return `${JSON.stringify({ id, messageId, ...content, key, headers, eventTimeMs })}\n`;
 }
 
-/** Reads a line of the child. Throws an Error that says what is wrong with it. */
-export function parseAnswer(line: string): Answer {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(line);
-  } catch (error) {
-    throw new MapError(`a line of its output is no JSON: ${excerpt(line)}`, { cause: error });
-  }
-  if (!isRecord(parsed)) throw new MapError(`a line of its output is no object: ${excerpt(line)}`);
+/** Reads a line of the child. A text says what is wrong with the line. */
+export function parseAnswer(line: string): Answer | string {
+  const parsed = parseObject(line);
+  if (parsed === undefined) return `a line of its output is no JSON object: ${excerpt(line)}`;
   const { id, outputs, error, retriable = true } = parsed;
   if (typeof id !== "string" && typeof id !== "number")
-    throw new MapError(`a line of its output has no id: ${excerpt(line)}`);
+    return `a line of its output has no id: ${excerpt(line)}`;
   if (error !== undefined && error !== null) {
     const text = typeof error === "string" ? error : JSON.stringify(error);
     return failed(id, text, retriable !== false);
@@ -45,6 +40,17 @@ export function parseAnswer(line: string): Answer {
   const wrong = read.find((output) => typeof output === "string");
   if (wrong !== undefined) return failed(id, wrong, false);
   return { id: String(id), mapped: read as Output[] };
+}
+
+/** Lines of a program that writes anything come by the million a second: an error with its stack for each would stop the process. */
+function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
+  if (!/^\s*\{/.test(line)) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(line);
+    return isRecord(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function failed(id: string | number, text: string, isRetriable: boolean): Answer {

@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
-import { loadFlow } from "../../flow/flow-file.ts";
+import { FlowFileError, loadFlow } from "../../flow/flow-file.ts";
 import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
 import { isFile } from "../../file/is-file.ts";
@@ -53,7 +53,7 @@ export function runCommand(end: (code: ExitCode) => void): Command {
     });
 }
 
-export function checkCommand(): Command {
+export function checkCommand(end: (code: ExitCode) => void): Command {
   return new Command("check")
     .summary("check a flow file")
     .description("Checks a flow file and reports every mistake with its line.")
@@ -61,9 +61,17 @@ export function checkCommand(): Command {
     .option("--json", "print the result as one JSON object")
     .addHelpText("after", CHECK_EXAMPLES)
     .action(async (file: string, options: RunOptions) => {
-      const { name } = loadFlow(await contentOfFlow(file), file, isFile);
-      const line = options.json ? JSON.stringify({ file, name, ok: true }) : `${file} is right`;
-      await writeLines(process.stdout, [line]);
+      const { json = false } = options;
+      try {
+        const { name } = loadFlow(await contentOfFlow(file), file, isFile);
+        const line = json ? JSON.stringify({ file, name, ok: true }) : `${file} is right`;
+        await writeLines(process.stdout, [line]);
+      } catch (error) {
+        if (!json || !(error instanceof FlowFileError)) throw error;
+        const { problems } = error;
+        await writeLines(process.stdout, [JSON.stringify({ file, ok: false, problems })]);
+        end(2);
+      }
     });
 }
 

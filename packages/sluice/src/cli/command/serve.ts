@@ -3,7 +3,7 @@ import { systemTimer, systemWallClock } from "@sluice/core/system";
 import type { AdministrableGateway, BrokerObserver } from "@sluice/gateway";
 import { EventFeed, processMetrics, startAdmin } from "@sluice/gateway/admin";
 import type { AdminAddition, RunningAdmin, StartAdminOptions } from "@sluice/gateway/admin";
-import { hostname } from "node:os";
+import { constants, hostname } from "node:os";
 import { EventLines } from "../../log/event-lines.ts";
 import { OtlpExporter } from "../../telemetry/otlp-exporter.ts";
 import { otlpRequest } from "../../telemetry/otlp-request.ts";
@@ -52,6 +52,8 @@ export interface Running extends Started {
 
 /** A start that takes longer says what it waits for, ms. */
 const SLOW_MS = 2_000;
+/** Added to the number of a signal, as shells do: the exit code of a process that a signal has ended. */
+const SIGNAL_CODE = 128;
 
 /** Runs until SIGINT or SIGTERM, or until the end, then drains. A second signal ends the process at once. Events go to standard error, line by line. */
 export async function serve(
@@ -168,16 +170,27 @@ export async function orFail<T>(
   }
 }
 
-/** Resolves with the first signal. From then on a signal does what it does to any process. */
+/**
+ * Resolves with the first signal. The second exits at once, by `process.exit` rather than by the signal itself: programs of
+ * maps are ended in the event "exit".
+ */
 function untilSignal(): { readonly promise: Promise<void>; readonly cancel: () => void } {
   const stopping = new AbortController();
+  const cancel = (): void => {
+    process.off("SIGINT", stop).off("SIGTERM", stop).off("SIGINT", exit).off("SIGTERM", exit);
+  };
   const stop = (): void => {
-    process.off("SIGINT", stop).off("SIGTERM", stop);
+    cancel();
+    process.on("SIGINT", exit).on("SIGTERM", exit);
     stopping.abort();
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
   const promise = new Promise<void>((resolve) => {
     stopping.signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  return { promise, cancel: stop };
+  return { promise, cancel };
+}
+
+function exit(signal: NodeJS.Signals): void {
+  process.exit(SIGNAL_CODE + constants.signals[signal]);
 }
