@@ -1,9 +1,8 @@
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
-import { FlowFileError, loadFlow } from "../../flow/flow-file.ts";
+import { FlowFileError } from "../../flow/flow-file.ts";
 import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
-import { isFile } from "../../file/is-file.ts";
 import { contentOf } from "../../file/content.ts";
 import { serve } from "./serve.ts";
 import type { Running } from "./serve.ts";
@@ -63,7 +62,8 @@ export function checkCommand(end: (code: ExitCode) => void): Command {
     .action(async (file: string, options: RunOptions) => {
       const { json = false } = options;
       try {
-        const { name } = loadFlow(await contentOfFlow(file), file, isFile);
+        const { loadRunnableFlow } = await import("../../pipelines/define/connector-mistakes.ts");
+        const { name } = await loadRunnableFlow(await contentOfFlow(file), file);
         const line = json ? JSON.stringify({ file, name, ok: true }) : `${file} is right`;
         await writeLines(process.stdout, [line]);
       } catch (error) {

@@ -1,7 +1,7 @@
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
 import type { PoolStore } from "@sluice/fleet";
 import type { BrokerObserver } from "@sluice/gateway";
-import { FlowFileError, loadFlow } from "../../flow/flow-file.ts";
+import { FlowFileError } from "../../flow/flow-file.ts";
 import type { Flow } from "../../flow/flow.ts";
 import type { FlowPipeline } from "../../flow/pipeline/flow-pipeline.ts";
 import { SluiceError } from "@sluice/core";
@@ -16,7 +16,7 @@ import { watchFile } from "../../pipelines/watch-file.ts";
 import { adminOptionsOf, gatewayStartOf } from "./flow-options.ts";
 import { reloadGateway, restartKeys } from "./reload-gateway.ts";
 import { openStore } from "./open-store.ts";
-import { isFile } from "../../file/is-file.ts";
+import { loadRunnableFlow } from "../../pipelines/define/connector-mistakes.ts";
 import { contentOf } from "../../file/content.ts";
 import type { Served, Started } from "../command/serve.ts";
 
@@ -29,7 +29,7 @@ export interface FlowText {
 
 /** What to run for a flow file: its gateway, then its pipelines. Changes of the file are taken over. */
 export async function servedFlow(text: FlowText, json: boolean): Promise<Served> {
-  let flow = loadFlow(text.content, text.file, isFile);
+  let flow = await loadRunnableFlow(text.content, text.file);
   const startGateway = flow.gateway && (await gatewayStartOf(flow.name, flow.gateway));
   const admin = await adminOptionsOf(flow);
   const placeOf: Flow["placeOf"] = (path) => flow.placeOf(path);
@@ -188,7 +188,7 @@ async function tryNew(
   }: { readonly observe: BrokerObserver; readonly apply: (flow: Flow) => Promise<string> },
 ): Promise<void> {
   try {
-    const what = await apply(loadFlow(text, file, isFile));
+    const what = await apply(await loadRunnableFlow(text, file));
     observe({ kind: "flow-reloaded", subject: file, text: `${file} was read again: ${what}` });
   } catch (error) {
     if (!(error instanceof FlowFileError || error instanceof SluiceError)) {
