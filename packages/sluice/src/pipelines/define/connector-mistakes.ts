@@ -25,7 +25,7 @@ export async function loadRunnableFlow(text: string, file: string): Promise<Flow
 }
 
 async function connectorMistakes(flow: Flow): Promise<readonly string[]> {
-  const { source, map, sink } = flowConnectors({
+  const connectors = flowConnectors({
     folder: flow.folder,
     gatewayUrl: flow.gateway && GATEWAY_URL,
     gates: new GateMeters(() => undefined),
@@ -37,13 +37,18 @@ async function connectorMistakes(flow: Flow): Promise<readonly string[]> {
   for (const [name, { vertices, deadLetter }] of Object.entries(flow.pipelines)) {
     for (const [index, vertex] of vertices.entries()) {
       const path = ["pipelines", name, "vertices", index];
-      if (vertex.source) check([...path, "source", vertex.source.kind], source(vertex.source));
-      if (vertex.map) check([...path, "map", vertex.map.kind], map(vertex.map));
+      if (vertex.source)
+        check([...path, "source", vertex.source.kind], connectors.source(vertex.source));
+      if (vertex.map) check([...path, "map", vertex.map.kind], connectors.map(vertex.map));
       if (vertex.sink)
-        check([...path, "sink", vertex.sink.kind], sink(vertex.sink, `${name}/${vertex.name}`));
+        check(
+          [...path, "sink", vertex.sink.kind],
+          connectors.sink(vertex.sink, `${name}/${vertex.name}`),
+        );
     }
     const path = ["pipelines", name, "deadLetter"];
-    if (deadLetter) check([...path, deadLetter.kind], sink(deadLetter, `${name}/${path.at(-1)}`));
+    if (deadLetter)
+      check([...path, deadLetter.kind], connectors.sink(deadLetter, `${name}/${path.at(-1)}`));
   }
   const found = (await Promise.all(checks)).filter((one) => one !== undefined);
   return found.toSorted((a, b) => lineOf(a) - lineOf(b));
