@@ -15,10 +15,10 @@ export function isPassing(verdict: Verdict): boolean {
   return PASSING.includes(verdict);
 }
 
-/** The best of several attempts; the first that meets the goal is the last. */
+/** The best of several attempts; the first that passes is the last. */
 export async function bestOf(attempt: () => Promise<Verdict>): Promise<Verdict> {
   let best: Verdict = "missed";
-  for (let made = 0; made < ATTEMPTS && best !== "met"; made++)
+  for (let made = 0; made < ATTEMPTS && !isPassing(best); made++)
     best = betterOf(best, await attempt());
   return best;
 }
