@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import type { Timer } from "@sluice/core";
+import { nextTurn } from "@sluice/core/system";
 import { LineSplitter } from "../../connector/line-splitter.ts";
 import type { Line } from "../../connector/line-splitter.ts";
 import { endAtExit, forget, killGroup, OWN_GROUP } from "./process-group.ts";
@@ -133,7 +134,7 @@ function read(
     if (splitter.isTooLong) onTooLong();
     if (chunk.length < TURN_BYTES) return;
     stream.pause();
-    setImmediate(() => stream.resume());
+    void nextTurn().then(() => stream.resume());
   });
   stream.once("end", () => onLines(splitter.end()));
   stream.on("error", () => undefined);
