@@ -3,16 +3,27 @@ import { DURATION_MAX_MS } from "./time.ts";
 
 /** The stable name of a failure. Programs branch on it; messages may change. */
 export type SluiceErrorCode =
+  /** An option or a setting cannot be right. The message says what was found and what is expected. */
   | "CONFIG"
+  /** An argument that a call cannot accept: a mistake in the calling program. */
   | "INVARIANT"
+  /** The call was refused and not sent; `reason` says why, `retryAfterMs` when to try again. */
   | "THROTTLED"
+  /** The deadline passed while the call ran; it may have been executed. */
   | "DEADLINE"
+  /** The gate, limiter, client or producer was closed before the call began. */
   | "CLOSED"
+  /** The store failed; `canHeal` says whether the same call may succeed later. */
   | "STORE"
+  /** Another process uses the same member id. */
   | "DUPLICATE"
+  /** Bytes of a peer that are no frame or command of the protocol. */
   | "PROTOCOL"
+  /** A connection could not be opened, or was lost. */
   | "CONNECTION"
+  /** The broker refused a request; `serverError` has its answer. */
   | "BROKER"
+  /** Stored bytes cannot be read or written. */
   | "STORAGE";
 
 /** Base class of every error that Sluice throws on purpose. */

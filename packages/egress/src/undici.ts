@@ -23,8 +23,12 @@ export interface DispatchKeys extends GateKeeping {
  * stands around it, and each attempt passes the gate.
  */
 export interface ThrottleOptions extends Omit<GateOptions, "retry"> {
+  /** Which requests share a gate. Default: those of one origin. */
   readonly keys?: DispatchKeys;
-  /** What every request asks of its gate, or what each one does. Its signal counts besides the request's. */
+  /**
+   * What every request asks of its gate, or what each one does. Its signal counts besides the request's.
+   * Default: the defaults of `CallOptions`.
+   */
   readonly call?: CallOptions | ((options: DispatchOptions) => CallOptions);
 }
 

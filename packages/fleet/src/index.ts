@@ -1,6 +1,8 @@
 export { joinFleet } from "./join/join-fleet.ts";
 export type { JoinOptions } from "./join/join-fleet.ts";
 export { clearPoolLimits, setPoolLimits } from "./join/pool-limits.ts";
+export { watchPoolLimits } from "./join/watch-pool-limits.ts";
+export type { WatchOptions } from "./join/watch-pool-limits.ts";
 export { FleetLimiter } from "./limiter/fleet-limiter.ts";
 export type { AcquireOptions } from "./limiter/fleet-limiter.ts";
 export type { TokenQueue } from "./limiter/share-source.ts";
@@ -25,6 +27,8 @@ export type {
   SyncReply,
   SyncRequest,
 } from "./store/pool-store.ts";
+
+export type { PoolRoster, RosterMember } from "./ledger/roster.ts";
 
 // What they are told.
 export { readRateLimit } from "./settings/rate-limit.ts";

@@ -126,6 +126,64 @@ export function testPoolStore(
       return [pool, ...members];
     }
 
+    test("the roster of a pool that is not known is undefined", async () => {
+      expect(await tested.store.roster?.(nextPool())).toBeUndefined();
+    });
+
+    test("the roster has every member with what it is promised, its age and the most that is left of its lease", async () => {
+      const [pool, a] = await settledPool("a", "b");
+      tested.pass(100);
+      await a?.sync();
+      tested.pass(50);
+      const roster = await tested.store.roster?.(pool);
+      expect(roster).toMatchObject({ leftOut: 0, learningMs: 0, timing: DEFAULT_TIMING });
+      const shared = { promised: HALF, told: HALF, hasArrived: true, hasLeft: false };
+      expect(roster?.members).toEqual([
+        {
+          id: "a",
+          nonce: "nonce-of-a",
+          ...shared,
+          syncAgeMs: 50,
+          leaseLeftMs: DEFAULT_TIMING.leaseMs - 50,
+        },
+        {
+          id: "b",
+          nonce: "nonce-of-b",
+          ...shared,
+          syncAgeMs: SYNC_MS + 150,
+          leaseLeftMs: DEFAULT_TIMING.leaseMs - SYNC_MS - 150,
+        },
+      ]);
+    });
+
+    test("the roster shows a joiner that waits, a member that was asked back, and one that has left", async () => {
+      const [pool, a, b] = await settledPool("a", "b");
+      const c = member(pool, "c");
+      await c.sync();
+      await a?.sync();
+      await b?.leave();
+      const roster = await tested.store.roster?.(pool);
+      const [ofA, ofB, ofC] = roster?.members ?? [];
+      expect(ofA).toMatchObject({ id: "a", promised: HALF });
+      expect(ofA?.told).toBeLessThan(HALF);
+      expect(ofB).toMatchObject({ id: "b", promised: 0, leaseLeftMs: 0, hasLeft: true });
+      expect(ofC).toMatchObject({ id: "c", promised: 0, hasArrived: false, hasLeft: false });
+    });
+
+    test("asking for the roster changes nothing", async () => {
+      const [pool, a] = await settledPool("a", "b");
+      const before = await tested.store.roster?.(pool);
+      expect(await tested.store.roster?.(pool)).toEqual(before);
+      expect(await a?.sync()).toMatchObject({ told: HALF, reason: "kept" });
+    });
+
+    test("the roster tells how long no share grows after lost memory", async () => {
+      const pool = nextPool();
+      await member(pool, "a").sync();
+      tested.pass(200);
+      expect(await tested.store.roster?.(pool)).toMatchObject({ learningMs: LEARNING_MS - 200 });
+    });
+
     test("an empty store tells its first joiner a safe share at its second sync, and others nothing, until it has learnt", async () => {
       const pool = nextPool();
       const [a, b] = [member(pool, "a"), member(pool, "b")];

@@ -27,4 +27,21 @@ export type { EventListener, TimedEvent } from "./observe/event-feed.ts";
 export { describeEvent, eventJson } from "./observe/describe-event.ts";
 
 // What waits and why, as `/api/why` answers it.
-export type { Why, WhyAnswer, WhyPaused, WhySetting } from "./admin/limits/why.ts";
+export { gatewayWhy, topicSetting } from "./admin/limits/gateway-why.ts";
+export type { FlowingProducer, Why, WhyAnswer, WhyPaused, WhySetting } from "./admin/limits/why.ts";
+
+// What the dashboard reads.
+export type {
+  AdministeredGateway,
+  AdministrableGateway,
+  BrokerStats,
+  Throttling,
+} from "./admin/administered-broker.ts";
+export { embeddedOf } from "./admin/observe/observed-gateway.ts";
+export type {
+  PublishingFlow,
+  PublishingNotices,
+  PublishingProducer,
+  PublishingWatch,
+} from "./observe/publishing.ts";
+export type { RateParts, WaitingSnapshot } from "./observe/waiting.ts";

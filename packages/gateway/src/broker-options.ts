@@ -14,7 +14,7 @@ export type TokenOptions = Omit<TokenAuthenticatorOptions, "wallClock">;
 export interface StartBrokerOptions extends FrontOptions {
   /** A folder that keeps everything over restarts, or nothing but memory. */
   readonly data: { readonly folder: string } | "memory";
-  /** Topics that have partitions, and how many. */
+  /** Topics that have partitions, and how many. Default: none. */
   readonly partitions?: Readonly<Record<string, number>>;
   /** Without it every client may connect. */
   readonly token?: TokenOptions;
@@ -23,16 +23,20 @@ export interface StartBrokerOptions extends FrontOptions {
    * that may connect may do everything. Needs `token`.
    */
   readonly roles?: Readonly<Record<string, RoleOptions>>;
-  /** Of the topics. */
+  /** Of the topics. Default: those of `BrokerSettings`. */
   readonly broker?: BrokerSettings;
-  /** Of each connection. */
+  /** Of each connection. Default: those of `docs/reference/broker.md`, under Bounds. */
   readonly session?: Partial<SessionLimits>;
   /** Of publishing, deliveries and SUBSCRIBE, and what waits for them. None unless given. */
   readonly limits?: IngressSettings;
-  /** Where gateways meet that share limits: a store of `@sluice/fleet`, which the caller closes. */
+  /**
+   * Where gateways meet that share limits: a store of `@sluice/fleet`, which the caller closes.
+   * Default: none; limits are this process's own.
+   */
   readonly store?: PoolStore;
+  /** Which gateways of the store share limits. Default: those of `FleetSettings`. */
   readonly fleet?: FleetSettings;
-  /** Hears what an operator should know. What it throws is dropped. */
+  /** Hears what an operator should know. What it throws is dropped. Default: none. */
   readonly observe?: BrokerObserver;
 }
 

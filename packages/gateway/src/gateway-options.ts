@@ -16,9 +16,12 @@ import type { AllowedTargets } from "./upstream/target-guard.ts";
 export interface UpstreamOptions {
   /** pulsar://host:6650, or pulsar+ssl://host:6651; several hosts between commas are tried in turn. */
   readonly url: string;
-  /** For pulsar+ssl://: the CA to trust, and a certificate of the gateway's own. */
+  /**
+   * For pulsar+ssl://: the CA to trust, and a certificate of the gateway's own.
+   * Default: the CAs of Node, no certificate.
+   */
   readonly tls?: TlsOptions;
-  /** Brokers beside those of `url` that clients may be connected to. */
+  /** Brokers beside those of `url` that clients may be connected to. Default: none. */
   readonly allow?: AllowedTargets;
   /** Where lookups send clients. `auto` unless given. */
   readonly lookup?: LookupStyle;
@@ -36,14 +39,18 @@ export interface StartGatewayOptions extends FrontOptions {
   readonly limits?: IngressSettings;
   /** A folder that keeps limits that were set while it ran over restarts, or nothing but memory, unless given. */
   readonly data?: { readonly folder: string } | "memory";
-  /** Where gateways meet that share limits: a store of `@sluice/fleet`, which the caller closes. */
+  /**
+   * Where gateways meet that share limits: a store of `@sluice/fleet`, which the caller closes.
+   * Default: none; limits are this process's own.
+   */
   readonly store?: PoolStore;
+  /** Which gateways of the store share limits. Default: those of `FleetSettings`. */
   readonly fleet?: FleetSettings;
-  /** Of each connection. */
+  /** Of each connection. Default: those of `docs/reference/broker.md`, under Bounds. */
   readonly session?: Partial<SessionLimits>;
   /** How long `close` waits for the receipts of what was forwarded. 5 s unless given. */
   readonly drainMs?: number;
-  /** Hears what an operator should know. What it throws is dropped. */
+  /** Hears what an operator should know. What it throws is dropped. Default: none. */
   readonly observe?: BrokerObserver;
 }
 

@@ -9,12 +9,16 @@ import { connect } from "@sluice/pulsar";
 import { expect, onTestFinished, test } from "vitest";
 import { startAdmin } from "../src/admin.ts";
 import { startBroker } from "../src/index.ts";
+import type { StartBrokerOptions } from "../src/index.ts";
 import { passUntil } from "./broker-world.ts";
 
 const T = "/admin/v2/persistent/public/default/t";
 const JSON_TYPE = { "content-type": "application/json" };
 
-async function scene(folder: string): Promise<{
+async function scene(
+  folder: string,
+  settings: StartBrokerOptions["broker"] = {},
+): Promise<{
   readonly timer: VirtualTimer;
   readonly url: string;
   readonly admin: string;
@@ -22,7 +26,10 @@ async function scene(folder: string): Promise<{
 }> {
   const timer = new VirtualTimer();
   const world = { timer, clock: timer, wallClock: timer, random: new SeededRandom(1), nextTurn };
-  const broker = await startBroker({ listen: "pulsar://127.0.0.1:0", data: { folder } }, world);
+  const broker = await startBroker(
+    { listen: "pulsar://127.0.0.1:0", data: { folder }, broker: settings },
+    world,
+  );
   const admin = await startAdmin({ listen: "127.0.0.1:0", broker, version: "0" });
   const close = async (): Promise<void> => {
     await admin.close();
@@ -56,6 +63,21 @@ test("messages older than the TTL of their topic are gone", async () => {
   expect(set.status).toBe(204);
   await timer.advance(29_000);
   expect(await backlogOf(admin)).toBe(1);
+  await timer.advance(62_000);
+  while ((await backlogOf(admin)) !== 0) await systemTimer.sleep(5);
+});
+
+test("a TTL of the broker holds for topics without one of their own, and 0 at a topic means none", async () => {
+  const { timer, url, admin } = await scene(await temporaryFolder(), { messageTtlMs: 30_000 });
+  await using client = await connect(url);
+  await (await client.subscribe({ topic: "t", subscription: "s" })).close();
+  const producer = await client.createProducer({ topic: "t" });
+  expect(await (await fetch(`${admin}${T}/messageTTL?applied=true`)).json()).toBe(30);
+  await fetch(`${admin}${T}/messageTTL?messageTTL=0`, { method: "POST" });
+  await producer.send({ data: Buffer.from("kept") });
+  await timer.advance(200_000);
+  expect(await backlogOf(admin)).toBe(1);
+  await fetch(`${admin}${T}/messageTTL`, { method: "DELETE" });
   await timer.advance(62_000);
   while ((await backlogOf(admin)) !== 0) await systemTimer.sleep(5);
 });

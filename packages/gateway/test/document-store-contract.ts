@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { DOCUMENT_BYTES_MAX } from "../src/storage/document/document-store.ts";
 import type { DocumentStore } from "../src/storage/document/document-store.ts";
 import { StorageClosedError } from "../src/storage/storage-error.ts";
-import { NAME_BYTES_MAX } from "../src/storage/file/stored-name.ts";
+import { NAME_BYTES_MAX } from "../src/storage/file/name-flaw.ts";
 
 /** The documents of a store as texts. */
 export async function textsOf(documents: DocumentStore): Promise<Record<string, string>> {

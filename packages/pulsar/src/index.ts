@@ -40,7 +40,12 @@ export { observeWithOpenTelemetry } from "./client/event/telemetry.ts";
 export type { CounterMeter } from "./client/event/telemetry.ts";
 
 // Producers.
-export type { Producer, ProducerStats, SendOptions } from "./client/producer/producer.ts";
+export type {
+  CloseOptions,
+  Producer,
+  ProducerStats,
+  SendOptions,
+} from "./client/producer/producer.ts";
 export type {
   AccessMode,
   PartitionOptions,

@@ -106,6 +106,21 @@ describe("a throttled producer", () => {
     },
   );
 
+  test("whose close is aborted fails what waits, and waits neither for the pause nor for the broker", async () => {
+    const { broker, producer, timer, pause } = await produce();
+    await pause("topic-rate", 10_000);
+    const waiting = outcomeOf(producer);
+    const end = new AbortController();
+    const closed = producer.close({ signal: end.signal });
+    await timer.advance(5_000);
+    expect([waiting.value, producer.isThrottled]).toEqual(["pending", true]);
+    end.abort();
+    await closed;
+    await timer.advance(60_000);
+    expect(waiting.value).toMatchObject({ code: "CLOSED" });
+    expect(broker.last.countOf("send")).toBe(0);
+  });
+
   test("without a send timeout holds its messages through any pause", async () => {
     const { broker, producer, timer, pause } = await produce({ sendTimeoutMs: 0 });
     await pause("topic-rate", 10_000_000);

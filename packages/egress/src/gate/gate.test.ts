@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
 import { SeededRandom } from "@sluice/core";
+import type { Timer } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { describe, expect, test } from "vitest";
 import type { CallOptions } from "./options/call-options.ts";
@@ -315,6 +316,27 @@ describe("a rate", () => {
     expect(gate.why()).toMatchObject({ reason: "rate", leftMs: 100 });
     await timer.advance(150);
     expect(patient.value).toBe("patient");
+  });
+
+  test("a waiter whose token is there and whose wake-up is late still has a reason", async () => {
+    const timer = new VirtualTimer();
+    let lateMs = 0;
+    const late: Timer = {
+      now: () => timer.now() + lateMs,
+      sleep: (ms, signal) => timer.sleep(ms, signal),
+    };
+    const gate = createGate({
+      rate: { limit: 10, periodMs: 1000, burst: 1 },
+      runtime: { timer: late, random: new SeededRandom(1) },
+    });
+    void gate.run(() => 1);
+    const waiter = gate.run(() => 2);
+    lateMs = 150;
+    expect(gate.why()).toMatchObject({ reason: "rate", rate: "rate", leftMs: 1, waitedMs: 150 });
+    await timer.advance(100);
+    await waiter;
+    lateMs = 1000;
+    expect(gate.why()).toBeUndefined();
   });
 
   test("refuses nobody for a token of which most has come, however slow it is", async () => {

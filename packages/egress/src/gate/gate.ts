@@ -128,6 +128,11 @@ export class Gate {
     return this.#queue.pausedForMs(this.#timer.now());
   }
 
+  /** Calls a second that are sent to a peer that answers busy; undefined while it does not limit them. */
+  get busyLimit(): number | undefined {
+    return this.#queue.busyLimit(this.#timer.now());
+  }
+
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -135,7 +140,7 @@ export class Gate {
   /** What holds the first waiter, or a call that came now; undefined if nothing does. */
   why(): WhyWaiting | undefined {
     const nowMs = this.#timer.now();
-    const hold = this.#queue.holds.now(this.#plainCall, nowMs);
+    const hold = this.#queue.why(this.#plainCall, nowMs);
     return hold && { ...hold, waitedMs: this.#queue.waitedMs(nowMs) };
   }
 

@@ -14,7 +14,10 @@ export interface GateKeeping {
 }
 
 export interface GatesOptions extends GateKeeping {
-  /** What every gate is made of, or what the gate of each key is. Names get the key added. */
+  /**
+   * What every gate is made of, or what the gate of each key is. Names get the key added.
+   * Default: gates without limits.
+   */
   readonly gate?: GateOptions | ((key: string) => GateOptions);
 }
 

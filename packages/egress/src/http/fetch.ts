@@ -30,8 +30,12 @@ export interface FetchKeys extends GateKeeping {
 export interface ThrottledFetchOptions extends GateOptions {
   /** Requests in flight at once, of each key. Default: adaptive, from 10 on; `none` turns it off. */
   readonly concurrency?: ConcurrencySetting;
+  /** Which requests share a gate. Default: those of one origin. */
   readonly keys?: FetchKeys;
-  /** What every request asks of its gate, or what each one does. Its signal counts besides the request's. */
+  /**
+   * What every request asks of its gate, or what each one does. Its signal counts besides the request's.
+   * Default: the defaults of `CallOptions`.
+   */
   readonly call?: CallOptions | ((input: FetchInput, init: RequestInit | undefined) => CallOptions);
   /**
    * A body that is not read for this time gives up its permit if a call needs it, in ms. Default: 1000 with an
@@ -41,6 +45,7 @@ export interface ThrottledFetchOptions extends GateOptions {
   /**
    * Tells the real cost of a request by its response, to settle what `call` estimated; may answer later.
    * To read the body, read a clone: `async (response) => ({ tokens: (await response.clone().json()).usage })`.
+   * Default: the cost stays as it was estimated.
    */
   costOf?(this: void, response: Response): KnownCost;
   /**

@@ -23,8 +23,9 @@ export interface RetryOptions {
   readonly attempts?: number;
   /** What retries may add to the load: 20 % and 10 a second unless given. */
   readonly budget?: RetryBudgetOptions;
+  /** Pauses between attempts. Default: those of `BackoffOptions`. */
   readonly backoff?: BackoffOptions;
-  /** Every call may be executed twice. Else only what the peer has not begun is retried. */
+  /** Every call may be executed twice. Else only what the peer has not begun is retried. Default: false. */
   readonly idempotent?: boolean;
   /** Most calls that wait to be tried again; beyond it a failure is final. Default: `maxWaiting`, at least 100. */
   readonly maxParked?: number;

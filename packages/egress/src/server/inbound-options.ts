@@ -16,7 +16,7 @@ export interface InboundLimiterOptions {
   readonly name?: string;
   /** What each key may send; the policy is named `default`. */
   readonly rate?: RateSetting;
-  /** Instead of one rate several that hold at once, by name: such as a burst and a day's quota. */
+  /** Instead of one rate several that hold at once, by name: such as a burst and a day's quota. Default: none. */
   readonly policies?: Readonly<Record<string, RateSetting>>;
   /** Most keys held for each policy. Beyond it newcomers share one quota. @default 100_000 */
   readonly maxKeys?: number;

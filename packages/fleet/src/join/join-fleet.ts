@@ -26,6 +26,7 @@ import type { PoolStore } from "../store/pool-store.ts";
 import { redisStore } from "../store/redis/store.ts";
 import { enterPool } from "./enter-pool.ts";
 import { readPoolLimits } from "./pool-limits.ts";
+import { nonceOf } from "./nonce.ts";
 
 /** How a process joins its pool. */
 export interface JoinOptions extends FleetOptions {
@@ -210,9 +211,4 @@ function guarded<T>(callback: ((value: T) => void) | undefined): (value: T) => v
       // Waiting calls must be served all the same.
     }
   };
-}
-
-function nonceOf(random: Random): string {
-  const digits = Array.from({ length: 4 }, () => Math.floor(random.next() * 2 ** 32));
-  return digits.map((word) => word.toString(16).padStart(8, "0")).join("");
 }

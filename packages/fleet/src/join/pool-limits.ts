@@ -9,7 +9,7 @@ import type { PoolStore } from "../store/pool-store.ts";
 const ONLY_AT_START = ["store", "resumedRampUp", "resumeTtl", "ttl"] as const;
 
 /** The text that gives every member its own limits back. */
-const OWN_LIMITS = "";
+export const OWN_LIMITS = "";
 
 /**
  * Sets other limits for a whole pool while it runs. Every member follows at its next sync, and so does

@@ -27,9 +27,10 @@ export interface FleetOptions {
    * Where the members meet: the address of a Redis server, the options of `redisStore`, or a store
    * that several limiters of this process use. A store that is made from an address or options is
    * closed by `leave()`. The block may name the store instead, or `replicas` tell the number of processes.
+   * Default: none; one of the three is needed.
    */
   readonly store?: PoolStore | RedisStoreOptions | string;
-  /** Instead of a store: this many processes run, each with its part of the ceiling. */
+  /** Instead of a store: this many processes run, each with its part of the ceiling. Default: none. */
   readonly replicas?: number;
   /**
    * `demand`: what idle members do not use goes to busy ones. `equal`: each member has the same share.

@@ -2,6 +2,9 @@ import type { Clock } from "@sluice/core";
 import { systemTimer } from "@sluice/core/system";
 import { isRefreshDue, Ledger } from "../ledger/ledger.ts";
 import { reportLevel } from "../ledger/running-level.ts";
+import { rosterOf } from "../ledger/roster.ts";
+import type { PoolRoster } from "../ledger/roster.ts";
+import { requirePoolName } from "./names.ts";
 import { checkLeave, checkLimits, checkSync } from "./check-request.ts";
 import type {
   KnownLimits,
@@ -57,6 +60,14 @@ export class MemoryStore implements PoolStore {
 
   setLimits(pool: string, text: string): Promise<number> {
     return settled(() => this.#setLimits(pool, text));
+  }
+
+  roster(pool: string): Promise<PoolRoster | undefined> {
+    return settled(() => {
+      requirePoolName(pool);
+      const state = this.#pools.get(pool)?.ledger.state;
+      return state && rosterOf(state, this.#wallMs());
+    });
   }
 
   close(): Promise<void> {

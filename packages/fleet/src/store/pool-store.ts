@@ -1,4 +1,5 @@
 import type { LedgerReply, RefusalCause } from "../ledger/ledger.ts";
+import type { PoolRoster } from "../ledger/roster.ts";
 import type { Timing } from "../ledger/timing.ts";
 
 /** One sync of one member. Amounts in parts of the ceiling, see `PARTS`. */
@@ -98,6 +99,11 @@ export interface PoolStore {
   leave(request: LeaveRequest): Promise<void>;
   /** Sets limits for the whole pool; members learn of them at their next sync. Answers the version. */
   setLimits(pool: string, text: string): Promise<number>;
+  /**
+   * What the store knows of a pool, to be looked at; undefined if it knows none. Changes nothing. Costs as much as some
+   * syncs in a large pool: for people, about once a second. A store may not have it.
+   */
+  roster?(pool: string): Promise<PoolRoster | undefined>;
   /** Ends connections that the store itself has opened. */
   close(): Promise<void>;
 }

@@ -13,7 +13,9 @@ import type { LevelState } from "../ingress/limits/limit-settings.ts";
 import type { DispatchBook } from "../limit-book/dispatch-book.ts";
 import type { SubscribeBook } from "../limit-book/subscribe-book.ts";
 import type { LimitBook } from "../limit-book/limit-book.ts";
-import type { WaitingSnapshot } from "../observe/waiting.ts";
+import type { LimitGroup } from "../ingress/limits/limit-settings.ts";
+import type { PublishingProducer } from "../observe/publishing.ts";
+import type { RateParts, WaitingSnapshot } from "../observe/waiting.ts";
 import type { RoleTokens } from "./http/guard.ts";
 
 export interface BrokerStats extends ServerStats {
@@ -67,6 +69,12 @@ export interface Throttling {
   now(): number;
   waiting(): WaitingSnapshot;
   totals(): ThrottlingTotals;
+  noticeCounts(): Readonly<NoticeCounts>;
+  /** Every producer that is open, one step for each. */
+  producers(): Iterable<PublishingProducer>;
+  groups(): readonly LimitGroup[];
+  /** The limit of the whole gateway. */
+  brokerLimit(): RateParts | undefined;
 }
 
 /** Counted since the start. */

@@ -15,10 +15,11 @@ import { httpUrl, parseHttpAddress } from "./http/http-address.ts";
 import { httpLimits } from "./http/http-limits.ts";
 import type { HttpLimits } from "./http/http-limits.ts";
 import { HttpServer } from "./http/http-server.ts";
-import { Router } from "./http/router.ts";
+import { readable, Router } from "./http/router.ts";
 import type { Route } from "./http/router.ts";
 import { limitRoutes } from "./limits/limit-routes.ts";
-import { settingPaths } from "./limits/setting.ts";
+import { placesIn } from "./limits/gateway-why.ts";
+import type { FindPlace } from "./limits/gateway-why.ts";
 import type { PlaceOf } from "./limits/setting.ts";
 import { nothingCalled } from "./limits/unknown-name.ts";
 import { whyRoutes } from "./limits/why-routes.ts";
@@ -31,23 +32,29 @@ import { refusalAnswer } from "./pulsar/refusal-answer.ts";
 export interface StartAdminOptions {
   /** 127.0.0.1:7070 unless given; port 0 takes a free one. */
   readonly listen?: string;
-  /** The host that tools and clients are sent to, if it is not the one to listen on. */
+  /** The host that tools and clients are sent to, if it is not the one to listen on. Default: the host to listen on. */
   readonly advertisedHost?: string;
   /** A broker, or a gateway in front of a cluster, which has no topics of its own to administer. Absent: `addition` alone. */
   readonly broker?: AdministrableGateway;
-  /** A bearer token that may do everything, beside those of the broker's roles. */
+  /** A bearer token that may do everything, beside those of the broker's roles. Default: none. */
   readonly token?: string;
+  /** Whether state, limits, waits and metrics can be read without a token; changes need one. Default: false. */
+  readonly readWithoutToken?: boolean;
   /** The events of the broker; without it `/api/events` has none. */
   readonly events?: EventFeed;
   readonly version: string;
+  /** Bounds of requests and connections. Default: those of `HttpLimits`. */
   readonly limits?: Partial<HttpLimits>;
-  /** Where a key of the flow file stands, as "flow.yaml:12"; undefined if it does not have the key. */
-  readonly placeOf?: (path: readonly string[]) => string | undefined;
-  /** More routes beside the broker's. */
+  /**
+   * Where a key of the flow file stands, as "flow.yaml:12"; undefined if it does not have the key.
+   * Default: no place is told.
+   */
+  readonly placeOf?: FindPlace;
+  /** More routes beside the broker's. Default: none. */
   readonly routes?: readonly Route[];
-  /** What other parts of the process tell, such as its pipelines. */
+  /** What other parts of the process tell, such as its pipelines. Default: nothing. */
   readonly addition?: AdminAddition;
-  /** A request failed that should not have; its client was told 500. */
+  /** A request failed that should not have; its client was told 500. Default: none. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -69,6 +76,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "advertisedHost",
   "broker",
   "token",
+  "readWithoutToken",
   "events",
   "version",
   "limits",
@@ -97,7 +105,13 @@ export async function startAdmin(
   const router = new Router();
   const server = await HttpServer.open(address, {
     router,
-    guard: new Guard({ isLoopback: isLoopback(address.host), token, roles }),
+    guard: new Guard({
+      isLoopback: isLoopback(address.host),
+      token,
+      roles,
+      readWithoutToken: options.readWithoutToken,
+      advertisedHost: options.advertisedHost,
+    }),
     limits: httpLimits(options.limits),
     timer,
     answerTo: refusalAnswer,
@@ -106,24 +120,26 @@ export async function startAdmin(
   const host = options.advertisedHost ?? reachableHost(address.host);
   const url = httpUrl({ ...server.address, host });
   router.add(
-    observeRoutes({
-      version,
-      timer,
-      wallClock,
-      events,
-      addition,
-      gateway: broker && observedGateway(broker),
-      collect: processMetrics({ gateway: broker, events, addition, timer }),
-      notReady: () => broker?.notReady() ?? addition.notReady(),
-    }),
+    readable(
+      observeRoutes({
+        version,
+        timer,
+        wallClock,
+        events,
+        addition,
+        gateway: broker && observedGateway(broker),
+        collect: processMetrics({ gateway: broker, events, addition, timer }),
+        notReady: () => broker?.notReady() ?? addition.notReady(),
+      }),
+    ),
   );
-  const placeOf = placeIn(options.placeOf);
+  const placeOf = placesIn(options.placeOf);
   router.add(
     broker === undefined
-      ? additionRoutes(addition, wallClock)
+      ? readable(additionRoutes(addition, wallClock))
       : gatewayRoutes(broker, { url, version, wallClock, placeOf, addition }),
   );
-  router.add(addition.routes);
+  router.add(readable(addition.routes));
   router.add(routes);
   return { url, close: () => server.close() };
 }
@@ -151,8 +167,8 @@ function gatewayRoutes(
     ...(embedded === undefined
       ? []
       : pulsarRoutes({ ...embedded, wallClock, cluster: CLUSTER, version, urls: () => urls })),
-    ...limitRoutes(administered, placeOf, addition),
-    ...whyRoutes(administered, embedded?.broker, { wallClock, placeOf, addition }),
+    ...readable(limitRoutes(administered, placeOf, addition)),
+    ...readable(whyRoutes(administered, embedded?.broker, { wallClock, placeOf, addition })),
   ];
 }
 
@@ -178,16 +194,6 @@ function additionRoutes(addition: AdminAddition, wallClock: Clock): readonly Rou
       },
     },
   ];
-}
-
-function placeIn(find: StartAdminOptions["placeOf"] = () => undefined): PlaceOf {
-  return (setting) => {
-    for (const path of settingPaths(setting)) {
-      const place = find(path);
-      if (place !== undefined) return place;
-    }
-    return undefined;
-  };
 }
 
 /** Beyond this machine, any client that reaches the port could delete every topic. */

@@ -13,12 +13,12 @@ export type Action = "produce" | "consume" | "lookup";
 export interface RoleOptions {
   /**
    * Patterns of topics to publish to, such as "public/default/*" or "persistent://shop/orders/eu-*".
-   * "*" stands for any characters but "/". Partitions of a topic belong to it.
+   * "*" stands for any characters but "/". Partitions of a topic belong to it. Default: none.
    */
   readonly produce?: readonly string[];
-  /** Patterns of topics to subscribe to. */
+  /** Patterns of topics to subscribe to. Default: none. */
   readonly consume?: readonly string[];
-  /** May do everything, administration included. */
+  /** May do everything, administration included. Default: false. */
   readonly admin?: boolean;
 }
 

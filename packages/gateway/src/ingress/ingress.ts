@@ -2,6 +2,7 @@ import type { ByteBudget } from "../memory/byte-budget.ts";
 import { ConnectionIngress } from "./connection/connection-ingress.ts";
 import type {
   IngressClient,
+  OpenFlow,
   PendingState,
   SharedIngress,
 } from "./connection/connection-ingress.ts";
@@ -101,6 +102,11 @@ export class Ingress<Item> {
   /** Producers whose items wait, in the order in which they began to wait. */
   get waitingFlows(): ReadonlySet<Flow<Item>> {
     return this.#shared.desk.waiting;
+  }
+
+  /** The producers that are open, of all connections. */
+  *openFlows(): Generator<OpenFlow<Item>> {
+    for (const connection of this.#connections) yield* connection.flows;
   }
 
   connect(client: IngressClient<Item>): ConnectionIngress<Item> {

@@ -1,6 +1,6 @@
 import { ConfigError } from "@sluice/core";
 import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
-import { ThrottleCodec } from "@sluice/pulsar/wire";
+import { ThrottleCodec } from "@sluice/pulsar/sim";
 import type { ThrottleNumbers } from "@sluice/pulsar/wire";
 import type { DispatchSettings } from "./dispatch/dispatch.ts";
 import type { PublishLimitSettings } from "./limits/limit-settings.ts";
@@ -9,12 +9,13 @@ import type { NoticeNumbers, NoticeSettings } from "./notices/notice-numbers.ts"
 
 /** How clients that know PIP-385 are told to pause. */
 export interface ThrottleSettings extends NoticeSettings {
-  /** The numbers on the wire; clients must have the same. */
+  /** The numbers on the wire; clients must have the same. Default: 1001, 1002 and 1001. */
   readonly numbers?: { readonly [K in keyof ThrottleNumbers]?: number | undefined } | undefined;
 }
 
 /** Limits of publishing, and what is held meanwhile. */
 export interface IngressSettings extends PublishLimitSettings, DispatchSettings {
+  /** Bounds of one connection. Default: those of its keys. */
   readonly connection?:
     | {
         /** SENDs that are being stored; reading stops there and goes on at half. 1,000 unless given. */
@@ -31,7 +32,7 @@ export interface IngressSettings extends PublishLimitSettings, DispatchSettings 
    * times as old, and 25 s at most, while another producer of the connection sends within its limits.
    */
   readonly maxHoldMs?: number | undefined;
-  /** False: no client is told, all are held. */
+  /** False: no client is told, all are held. Default: the defaults of its keys. */
   readonly throttle?: ThrottleSettings | false | undefined;
 }
 

@@ -1,8 +1,8 @@
 import { ConfigError } from "@sluice/core";
-import { formatTopicName, parseTopicName as partsOf } from "@sluice/pulsar/wire";
+import { formatTopicName, parseTopicName as partsOf } from "@sluice/pulsar/sim";
 import type { TopicName as TopicParts } from "@sluice/pulsar/wire";
 import { RefusalError } from "../refusal/refusal-error.ts";
-import { nameFlaw } from "../storage/file/stored-name.ts";
+import { nameFlaw } from "../storage/file/name-flaw.ts";
 
 /** A topic's name in its parts. */
 export interface TopicName {

@@ -51,9 +51,9 @@ export function enforcedPolicy(topic: PolicyValues, namespace: PolicyValues): To
   };
 }
 
-/** 0 seconds are no TTL. */
-function messageTtlMs(seconds = 0): number | undefined {
-  return seconds > 0 ? seconds * 1000 : undefined;
+/** 0 seconds are no TTL, also where the broker has one. */
+function messageTtlMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 function quotasOf(policies: PolicyValues): BacklogQuotaMap | undefined {

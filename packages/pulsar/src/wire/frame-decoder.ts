@@ -15,7 +15,7 @@ const ROOM_BYTES_MIN = 1_024;
 const BATCH_BYTES_MAX = 262_144;
 
 export interface FrameDecoderOptions {
-  /** Largest frame, including its length field. */
+  /** Largest frame, including its length field. Default: 5 MiB and 10 KiB, as Pulsar. */
   readonly frameBytesMax?: number;
 }
 

@@ -26,11 +26,11 @@ export interface CallOptions {
   readonly deadlineMs?: number;
   /** The longest time that one attempt may run, in ms; it is then failed. Default: that of the gate. */
   readonly attemptTimeoutMs?: number;
-  /** Gives the call up, waiting or running. */
+  /** Gives the call up, waiting or running. Default: none. */
   readonly signal?: AbortSignal;
   /** False: to be refused at once rather than to wait in the queue. Default: true. */
   readonly wait?: boolean;
-  /** The call may be executed twice, so it is retried even if it may have been; see `retry`. */
+  /** The call may be executed twice, so it is retried even if it may have been; see `retry`. Default: false. */
   readonly idempotent?: boolean;
 }
 

@@ -52,9 +52,11 @@ export type ConcurrencySetting = "adaptive" | "none" | number | AdaptiveOptions;
 
 /** Time and randomness, for tests. */
 export interface GateRuntime {
+  /** Default: the real clock. */
   readonly timer?: Timer;
+  /** Default: `systemRandom`. */
   readonly random?: Random;
-  /** For the dates that peers send. */
+  /** For the dates that peers send. Default: the real clock. */
   readonly wallClock?: Clock;
 }
 
@@ -63,14 +65,20 @@ export interface GateOptions {
   readonly name?: string;
   /** Default: not limited. */
   readonly concurrency?: ConcurrencySetting;
-  /** One rate, such as `"500/s"` or a limiter that a fleet shares; short for `rates: { rate }`. */
+  /**
+   * One rate, such as `"500/s"` or a limiter that a fleet shares; short for `rates: { rate }`.
+   * Default: not limited.
+   */
   readonly rate?: RateSetting | RateSource;
   /**
    * Several rates by name that hold at once: `{ requests: "500/min", tokens: "200000/min" }`. A call
-   * says with `cost` what it takes of each; a rate that it does not name costs its weight.
+   * says with `cost` what it takes of each; a rate that it does not name costs its weight. Default: none.
    */
   readonly rates?: Readonly<Record<string, RateSetting | RateSource>>;
-  /** Tells the real cost of a call by its result, for calls that do not say; see `CallOptions`. */
+  /**
+   * Tells the real cost of a call by its result, for calls that do not say; see `CallOptions`.
+   * Default: the cost stays as it was estimated.
+   */
   costOf?(this: void, result: unknown): KnownCost;
   /**
    * How the rate follows a peer's busy answers. Default: `sluice`; but `off` with an adaptive
@@ -83,13 +91,15 @@ export interface GateOptions {
   readonly maxPauseMs?: number;
   /** The longest time that one attempt may run, in ms; it is then failed, and may be retried. Default: none. */
   readonly attemptTimeoutMs?: number;
-  /** Judges results and errors of your own kind. */
+  /** Judges results and errors of your own kind. Default: the gate judges HTTP answers and known errors by itself. */
   readonly classify?: Classify;
   /** Retries, or the number of attempts. Default: none. */
   readonly retry?: RetryOptions | number;
-  /** Only reports what it would refuse or hold: every call starts at once. */
+  /** Only reports what it would refuse or hold: every call starts at once. Default: false. */
   readonly shadow?: boolean;
+  /** Functions that get every event of the gate. Default: none. */
   readonly observers?: GateObserver | readonly GateObserver[];
+  /** Time and randomness, for tests. Default: the real ones. */
   readonly runtime?: GateRuntime;
 }
 

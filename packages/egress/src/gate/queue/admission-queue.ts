@@ -10,7 +10,7 @@ import { Conditions } from "./conditions.ts";
 import { GateWaiter } from "./gate-waiter.ts";
 import type { WaiterOwner } from "./gate-waiter.ts";
 import { Holds } from "./holds.ts";
-import type { Asking } from "./holds.ts";
+import type { Asking, Hold } from "./holds.ts";
 import { QueueWakeUp } from "./queue-wake-up.ts";
 import { WaitingTotals } from "./waiting-totals.ts";
 import type { WaitHandler } from "../permit/wait-handler.ts";
@@ -43,6 +43,8 @@ export class AdmissionQueue implements WaiterOwner {
   readonly #totals: WaitingTotals;
   /** The costs of the newcomer that is being asked for; undefined while waiters are. */
   #newcomer: Costs | undefined;
+  /** What held the first waiter when the queue was last looked at. */
+  #heldBy: Hold | undefined;
   #isClosed = false;
 
   constructor(timer: Timer, random: Random, options: AdmissionQueueOptions) {
@@ -77,6 +79,11 @@ export class AdmissionQueue implements WaiterOwner {
     return this.#limiter.waiting;
   }
 
+  /** Calls a second that the busy throttle allows; undefined while it allows all. */
+  busyLimit(nowMs: number): number | undefined {
+    return this.#conditions.busyLimit(nowMs);
+  }
+
   /** How long no call starts because the peer asked for a pause, in ms. */
   pausedForMs(nowMs: number): number {
     return this.#conditions.pausedForMs(nowMs);
@@ -86,6 +93,16 @@ export class AdmissionQueue implements WaiterOwner {
   waitedMs(nowMs: number): number | undefined {
     const first = this.#limiter.first;
     return first === undefined ? undefined : nowMs - first.sinceMs;
+  }
+
+  /**
+   * What holds the first waiter, or a plain call that came now; undefined if nothing does. A waiter whose wake-up is due
+   * and has not come yet still waits for what it was armed for.
+   */
+  why(call: Asking, nowMs: number): Hold | undefined {
+    const hold = this.holds.now(call, nowMs);
+    if (hold !== undefined || this.waiting === 0) return hold;
+    return this.#heldBy && { ...this.#heldBy, leftMs: 1 };
   }
 
   /** A permit at once, if nothing holds the call and no waiter is before it. */
@@ -257,6 +274,7 @@ export class AdmissionQueue implements WaiterOwner {
   #armWakeUp(nowMs: number): void {
     const hold = this.#isClosed ? undefined : this.holds.ofFirst(nowMs);
     if (hold === undefined) return;
+    if (hold.leftMs !== 0) this.#heldBy = hold;
     const dueMs = hold.leftMs === undefined ? this.#permitDueMs(nowMs) : nowMs + hold.leftMs;
     if (dueMs !== undefined) this.#wakeUp.arm(dueMs, nowMs);
   }

@@ -55,6 +55,11 @@ export class Conditions {
     return busyMs > hold.leftMs ? { reason: "peer-busy", leftMs: busyMs } : hold;
   }
 
+  /** Calls a second that the busy throttle allows; undefined while it allows all. */
+  busyLimit(nowMs: number): number | undefined {
+    return this.#busy?.state(nowMs).limit;
+  }
+
   /** How long no call starts because the peer asked for a pause, in ms. */
   pausedForMs(nowMs: number): number {
     return this.#pause.leftMs(nowMs);

@@ -92,7 +92,7 @@ function isCause(word: string): word is RefusalCause {
   return CAUSES.has(word);
 }
 
-function flag(what: string, digit: string): boolean {
+export function flag(what: string, digit: string): boolean {
   if (digit !== "0" && digit !== "1") throw nonsense(what);
   return digit === "1";
 }
@@ -101,7 +101,7 @@ function isLeft(word: string): word is SavedLevel["left"] {
   return LEFT.has(word);
 }
 
-function whole(
+export function whole(
   what: string,
   digits: string,
   min: number,
@@ -112,6 +112,6 @@ function whole(
   return number;
 }
 
-function nonsense(what: string): StoreError {
+export function nonsense(what: string): StoreError {
   return new StoreError(`Redis answered what makes no sense: ${what}`);
 }

@@ -12,6 +12,7 @@ export interface RedisScripts {
   readonly sync: RedisScript;
   readonly leave: RedisScript;
   readonly setLimits: RedisScript;
+  readonly roster: RedisScript;
 }
 
 /** Reads the scripts, which are files beside the code. Those of the ledger begin with what they share. */
@@ -20,6 +21,7 @@ export function loadScripts(): RedisScripts {
     sync: loadScript("ledger", "sync"),
     leave: loadScript("ledger", "leave"),
     setLimits: loadScript("set-limits"),
+    roster: loadScript("ledger", "roster"),
   };
 }
 

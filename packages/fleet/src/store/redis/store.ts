@@ -1,9 +1,13 @@
+import { ROSTER_MAX } from "../../ledger/roster.ts";
+import type { PoolRoster } from "../../ledger/roster.ts";
+import { requirePoolName } from "../names.ts";
 import { checkLeave, checkLimits, checkSync } from "../check-request.ts";
 import { LIMITS_TTL_MS } from "../memory-store.ts";
 import type { LeaveRequest, PoolStore, SyncReply, SyncRequest } from "../pool-store.ts";
 import { leaveArguments, ledgerKeys, limitsKey, syncArguments } from "./arguments.ts";
 import type { RedisStoreOptions } from "./options.ts";
 import { readLeft, readSyncReply, readVersion } from "./reply.ts";
+import { readRoster } from "./roster-reply.ts";
 import { runnerOf } from "./runner-of.ts";
 import type { ScriptRunner } from "./script-runner.ts";
 import { loadScripts } from "./scripts.ts";
@@ -52,6 +56,12 @@ class RedisStore implements PoolStore {
     return readVersion(
       await this.#runner.run(this.#scripts.setLimits, keys, [text, LIMITS_TTL_MS]),
     );
+  }
+
+  async roster(pool: string): Promise<PoolRoster | undefined> {
+    requirePoolName(pool);
+    const keys = ledgerKeys(pool);
+    return readRoster(await this.#runner.run(this.#scripts.roster, keys, [ROSTER_MAX]));
   }
 
   close(): Promise<void> {

@@ -29,6 +29,11 @@ export function httpUrl({ host, port }: HttpAddress): string {
  * own domain may be made to point to 127.0.0.1 (DNS rebinding), an address or "localhost" may not.
  */
 export function isUnforgeableHost(header: string): boolean {
-  const host = header.replace(/:\d*$/, "").replaceAll(/[[\]]/g, "").toLowerCase();
+  const host = hostOf(header);
   return host === "localhost" || isIP(host) !== 0;
+}
+
+/** The host of a Host header, without its port, in lower case. */
+export function hostOf(header: string): string {
+  return header.replace(/:\d*$/, "").replaceAll(/[[\]]/g, "").toLowerCase();
 }

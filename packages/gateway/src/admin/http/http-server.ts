@@ -43,6 +43,16 @@ const METHODS: ReadonlyMap<string, Method> = new Map([
 /** Bodies in anything else are refused. A web form of a foreign page cannot have these types. */
 const BODY_TYPE = /^application\/(?:json|vnd\.partitioned-topic-metadata\+json)\s*(?:;|$)/i;
 
+/** Answers without a body, whose length would be taken for that of another answer. */
+const WITHOUT_LENGTH: ReadonlySet<number> = new Set([204, 304]);
+
+/** Of every answer: a page of another origin can neither show it, nor embed it, nor have it run as something else. */
+const ISOLATION: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+};
+
 /** Serves routes over HTTP. */
 export class HttpServer {
   readonly address: HttpAddress;
@@ -191,14 +201,15 @@ class Exchanges {
     const { status, headers = {}, body, stream } = answer;
     if (response.destroyed) return;
     // The rest of a body that is not wanted would be taken for the next request.
-    if (status === 413) response.shouldKeepAlive = false;
+    // A client beyond a bound must not keep one of the connections that others need.
+    if (status === 413 || status === 503) response.shouldKeepAlive = false;
     if (stream === undefined) {
       const length = body === undefined ? 0 : Buffer.byteLength(body);
-      const lengthOf = status === 204 ? {} : { "content-length": String(length) };
-      response.writeHead(status, { ...headers, ...lengthOf }).end(body);
+      const lengthOf = WITHOUT_LENGTH.has(status) ? {} : { "content-length": String(length) };
+      response.writeHead(status, { ...ISOLATION, ...headers, ...lengthOf }).end(body);
       return;
     }
-    response.writeHead(status, { ...headers });
+    response.writeHead(status, { ...ISOLATION, ...headers });
     if (response.req.method === "HEAD") {
       response.end();
       return;

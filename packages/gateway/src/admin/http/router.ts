@@ -9,9 +9,10 @@ export type Handler = (request: AdminRequest) => Answer | Promise<Answer>;
 
 /**
  * Who may call: "all" needs no token; "client" is any authenticated role, for what a Pulsar client
- * asks before it connects; "admin" is a role that may administer.
+ * asks before it connects; "admin" is a role that may administer; "read" is the same, unless reading
+ * needs no token (`readWithoutToken`). What "read" answers has no contents of messages.
  */
-export type RouteAccess = "all" | "client" | "admin";
+export type RouteAccess = "all" | "client" | "read" | "admin";
 
 export interface Route {
   readonly method: Method;
@@ -67,8 +68,16 @@ export class Router {
     let node = this.#root;
     for (const segment of segmentsOf(route.path)) node = childOf(node, segment);
     node.routes.set(route.method, route);
-    if (route.method === "GET" && !/[{]|^\/admin\//.test(route.path)) this.#pages.push(route.path);
+    if (route.method === "GET" && !/[{]|^\/(?:admin|assets)\//.test(route.path))
+      this.#pages.push(route.path);
   }
+}
+
+/** Routes whose GETs may be open to callers without a token. */
+export function readable(routes: readonly Route[]): readonly Route[] {
+  return routes.map((route) =>
+    route.method === "GET" && route.access === undefined ? { ...route, access: "read" } : route,
+  );
 }
 
 interface Search {

@@ -43,6 +43,10 @@ export function ingressThrottling<Item>(
         levels: first(ingress.limits.levelStates(nowMs), LEVELS_MAX),
       };
     },
+    noticeCounts: () => ingress.noticeCounts,
+    producers: () => ingress.openFlows(),
+    groups: () => ingress.limits.groups(),
+    brokerLimit: () => ingress.limits.get({ level: "broker" }),
   };
 }
 

@@ -39,7 +39,7 @@ export async function writeMetrics(
   const gauge = (name: string, help: string, value: number): void =>
     to.add({ name, help, type: "gauge" }, [[NO_LABELS, value]]);
   gauge("sluice_uptime_seconds", "Seconds since the start.", process.uptimeMs / 1000);
-  gauge("process_resident_memory_bytes", "Memory of the process.", process.residentBytes);
+  gauge("process_resident_memory_bytes", "Memory of the process, bytes.", process.residentBytes);
   to.add(
     { name: "sluice_events_total", help: "Events by kind.", type: "counter" },
     [...events].map(([kind, count]) => [{ kind }, count] as const),
@@ -122,11 +122,15 @@ const TOPIC_METRICS: readonly (readonly [string, string, (stats: TopicStats) => 
   ["pulsar_throughput_out", "Bytes out per second.", (stats) => stats.out.bytesPerSecond],
   ["pulsar_in_messages_total", "Messages in.", (stats) => stats.in.messages],
   ["pulsar_in_bytes_total", "Bytes in.", (stats) => stats.in.bytes],
-  ["pulsar_producers_count", "Producers.", ({ producerCount }) => producerCount],
-  ["pulsar_subscriptions_count", "Subscriptions.", ({ subscriptions }) => subscriptions.length],
-  ["pulsar_consumers_count", "Consumers.", consumersOf],
+  ["pulsar_producers_count", "Producers of a topic.", ({ producerCount }) => producerCount],
+  [
+    "pulsar_subscriptions_count",
+    "Subscriptions of a topic.",
+    ({ subscriptions }) => subscriptions.length,
+  ],
+  ["pulsar_consumers_count", "Consumers of a topic.", consumersOf],
   ["pulsar_storage_size", "Bytes of the topic's log.", ({ sizeBytes }) => sizeBytes],
-  ["pulsar_msg_backlog", "Entries of all backlogs.", backlogOf],
+  ["pulsar_msg_backlog", "Entries of all backlogs of a topic.", backlogOf],
 ];
 
 const SUBSCRIPTION_METRICS: readonly (readonly [
@@ -150,7 +154,11 @@ const SUBSCRIPTION_METRICS: readonly (readonly [
     "Messages out per second.",
     (stats) => stats.out.messagesPerSecond,
   ],
-  ["pulsar_subscription_consumers_count", "Consumers.", ({ consumerCount }) => consumerCount],
+  [
+    "pulsar_subscription_consumers_count",
+    "Consumers of a subscription.",
+    ({ consumerCount }) => consumerCount,
+  ],
 ];
 
 function labelsOf(cluster: string, { name }: TopicStats): Labels {

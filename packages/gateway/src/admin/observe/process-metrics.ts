@@ -20,7 +20,7 @@ export interface MeteredProcess {
 /** Writes every metric once, with its present value. Answered in turns: clients of a gateway are served in between. */
 export type CollectMetrics = (to: MetricsWriter) => Promise<void>;
 
-/** The metrics of a process: `docs/metrics.md` has the table. The uptime counts from this call. */
+/** The metrics of a process: `docs/reference/metrics.md` has the table. The uptime counts from this call. */
 export function processMetrics({
   gateway,
   events,

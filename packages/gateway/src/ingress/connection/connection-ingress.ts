@@ -19,6 +19,8 @@ import type { PauseTotal } from "./pause-times.ts";
 export interface IngressClient<Item> {
   /** The client, as "host:port". */
   readonly address: string;
+  /** As the client calls itself, once it has connected. */
+  readonly clientVersion?: string | undefined;
   /** A held item has its turn: it is stored or forwarded now. */
   publish(item: Item, nowMs: number): void;
   /** From now on the connection must not be read for this reason; other reasons may hold as well. */
@@ -60,7 +62,8 @@ export interface SharedIngress<Item> {
   readonly onDecision: () => void;
 }
 
-interface OpenFlow<Item> {
+/** A producer that is open; `aware` if its client knows the throttle commands. */
+export interface OpenFlow<Item> {
   readonly flow: Flow<Item>;
   readonly aware: AwareFlow | undefined;
 }
@@ -120,6 +123,11 @@ export class ConnectionIngress<Item> implements HeldListener {
     return this.#account.state;
   }
 
+  /** Its producers that are open. */
+  get flows(): Iterable<OpenFlow<Item>> {
+    return this.#flows.values();
+  }
+
   /** Memory of the items that wait. */
   get heldBytes(): number {
     return this.#account.bytes;
@@ -137,7 +145,8 @@ export class ConnectionIngress<Item> implements HeldListener {
   open(key: number, { topic, name, producerId }: OpenedFlow): void {
     if (this.#isEnded) return;
     const limits = this.#shared.limits.limitsOf(topic);
-    const facts = { topic, producer: name, address: this.#client.address };
+    const { address, clientVersion: client } = this.#client;
+    const facts = { topic, producer: name, address, client };
     const flow = new Flow<Item>(facts, limits, this.#account, this.#publish);
     const aware = this.#aware?.open(producerId, flow);
     flow.isAware = aware !== undefined;

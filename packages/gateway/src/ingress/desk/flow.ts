@@ -16,6 +16,8 @@ export interface FlowFacts {
   readonly producer: string;
   /** The client, as "host:port". */
   readonly address: string;
+  /** As the client calls itself, such as "Pulsar Go 0.14.0"; undefined if it does not. */
+  readonly client?: string | undefined;
 }
 
 /**
@@ -41,6 +43,11 @@ interface AgeMark {
 
 /** A flow that nothing of was held for this long waits anew. */
 const CALM_MS = 1_000;
+
+/** Learns which flow had a turn, and how long its item had waited. */
+export interface FlowWatch<Item> {
+  onReleased(flow: Flow<Item>, waitedMs: number): void;
+}
 
 /**
  * One producer of one connection: its items keep their order. Only the desk changes it.
@@ -71,6 +78,11 @@ export class Flow<Item> implements Alarm {
   waitsSinceMs = 0;
   #heldAtMs = -Infinity;
   released = 0;
+  /** What the producer has sent since it opened; what of it has gone is this without what is held. */
+  offeredMessages = 0;
+  offeredBytes = 0;
+  /** Told of each release while a page looks at the topic; undefined otherwise. */
+  watch: FlowWatch<Item> | undefined;
   /** Messages offered per second; measured once the flow has had to wait. */
   asked: RateMeter | undefined;
   /** What the flow held when its oldest item became too old; it may not hold more. */

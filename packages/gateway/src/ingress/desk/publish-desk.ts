@@ -72,6 +72,8 @@ export class PublishDesk<Item> {
 
   /** True if the item may be published now: it is charged then. Else it is held. */
   offer(flow: Flow<Item>, item: Item, cost: Cost, nowMs: number): boolean {
+    flow.offeredMessages += cost.messages;
+    flow.offeredBytes += cost.bytes;
     flow.asked?.record(cost.messages, nowMs);
     if (flow.heldFrames > 0) {
       this.#hold(flow, item, cost, flow.levels, flow.at, nowMs);
@@ -120,6 +122,8 @@ export class PublishDesk<Item> {
     if (flow.level !== undefined) this.#leave(flow, nowMs);
     for (let head = flow.shift(); head !== undefined; head = flow.shift()) {
       flow.account.remove(head.bytes, nowMs);
+      flow.offeredMessages -= head.cost.messages;
+      flow.offeredBytes -= head.cost.bytes;
       items.push(head.item);
     }
     this.#stopWaiting(flow, nowMs);
@@ -154,6 +158,7 @@ export class PublishDesk<Item> {
     const head = flow.shift();
     if (head === undefined) return undefined;
     flow.released++;
+    flow.watch?.onReleased(flow, nowMs - head.heldAtMs);
     for (const level of levels) level.charge(head.cost);
     if (flow.heldFrames === 0) this.#stopWaiting(flow, nowMs);
     else this.#rejoin(flow, levels, nowMs);

@@ -12,20 +12,21 @@ type Rates = Readonly<Record<string, DispatchRate>>;
 
 /** The dispatch limits to start with. */
 export interface DispatchLimitSettings {
-  /** Of all deliveries together. */
+  /** Of all deliveries together. Default: not limited. */
   readonly broker?: DispatchRate | undefined;
-  /** Of each topic that has no other; its subscriptions share it. */
+  /** Of each topic that has no other; its subscriptions share it. Default: not limited. */
   readonly topicDefault?: DispatchRate | undefined;
-  /** Of each subscription that has no other. */
+  /** Of each subscription that has no other. Default: not limited. */
   readonly subscriptionDefault?: DispatchRate | undefined;
-  /** Of each topic of a namespace, by "tenant/namespace". */
+  /** Of each topic of a namespace, by "tenant/namespace". Default: none. */
   readonly namespaces?: Rates | undefined;
-  /** Of each subscription of each topic of a namespace. */
+  /** Of each subscription of each topic of a namespace. Default: none. */
   readonly namespaceSubscriptions?: Rates | undefined;
+  /** Of one topic, by its name; its subscriptions and partitions share it. Default: none. */
   readonly topics?: Rates | undefined;
-  /** Of each subscription of a topic. */
+  /** Of each subscription of a topic. Default: none. */
   readonly topicSubscriptions?: Rates | undefined;
-  /** By topic and subscription. */
+  /** By topic and subscription. Default: none. */
   readonly subscriptions?: Readonly<Record<string, Rates>> | undefined;
 }
 

@@ -16,8 +16,11 @@ export type SubscribeTarget =
   | { readonly level: "topic"; readonly name: string };
 
 export interface SubscribeRateSettings {
+  /** Of each consumer and topic that has no other. Default: not limited. */
   readonly default?: SubscribeRate | undefined;
+  /** Of topics of a namespace, by "tenant/namespace". Default: none. */
   readonly namespaces?: Readonly<Record<string, SubscribeRate>> | undefined;
+  /** Of one topic, by its name. Default: none. */
   readonly topics?: Readonly<Record<string, SubscribeRate>> | undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Cost } from "@sluice/core";
-import { FRAME_PADDING_BYTES } from "@sluice/pulsar/wire";
+import { FRAME_PADDING_BYTES } from "@sluice/pulsar/sim";
 
 /** Messages of this size at most are taken, also from a broker that says it has no bound, or a larger one. */
 export const MESSAGE_BYTES_CEILING: number = 512 * 1024 * 1024;

@@ -54,6 +54,9 @@ export class AwareFlow {
   /** The levels under which it is registered. */
   levels: readonly LimitLevel[] = NO_LEVELS;
   requestId = 0n;
+  /** Notices that it was sent, and receipts that it sent. */
+  noticeCount = 0;
+  receiptCount = 0;
   /** The end of the pause, by the server's clock: the client's ends later by the way there. */
   untilMs: number = -Infinity;
   /** The level that asked for the pause, and its limit then. */
@@ -103,6 +106,7 @@ export class AwareFlow {
   }
 
   told(requestId: bigint, level: LimitLevel, untilMs: number, nowMs: number): void {
+    this.noticeCount++;
     this.requestId = requestId;
     this.toldLevel = level;
     this.toldLimit = level.limit;
@@ -114,6 +118,7 @@ export class AwareFlow {
 
   /** The receipt of the last notice, which may be late. */
   onReceipt(nowMs: number): void {
+    this.receiptCount++;
     this.receiptAfterMs = nowMs - this.#toldAtMs;
     this.roundTripMs = Math.min(this.receiptAfterMs, this.connection.numbers.receiptWaitMs);
     if (this.stateAt(nowMs) !== "free") this.#state = "complying";

@@ -1,4 +1,4 @@
-import { THROTTLING_REASON } from "@sluice/pulsar/wire";
+import { THROTTLING_REASON } from "@sluice/pulsar/sim";
 import type { ThrottleCodec, UnknownCommand } from "@sluice/pulsar/wire";
 import type { ThrottleNotice } from "./aware-connection.ts";
 

@@ -46,6 +46,10 @@ export class EmbeddedProducers implements IngressClient<HeldPublish> {
     this.#ingress = world.ingress.connect(this);
   }
 
+  get clientVersion(): string | undefined {
+    return this.#connection.clientVersion || undefined;
+  }
+
   /** SENDs that are being stored. */
   get pending(): number {
     return this.#ingress.pending;

@@ -8,7 +8,8 @@ import { requireDocument } from "./document-store.ts";
 import type { DocumentStore, LoadedDocuments } from "./document-store.ts";
 import type { LogFiles } from "../file/log-files.ts";
 import { StorageClosedError, StorageError } from "../storage-error.ts";
-import { NAME_BYTES_MAX, fileNameOf, readableNameOf, requireName } from "../file/stored-name.ts";
+import { NAME_BYTES_MAX } from "../file/name-flaw.ts";
+import { fileNameOf, readableNameOf, requireName } from "../file/stored-name.ts";
 
 /** A save or, without bytes, a removal that waits for the one before it. */
 interface Change {

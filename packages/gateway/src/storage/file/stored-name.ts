@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { InvariantError } from "@sluice/core";
-
-/** Most bytes of UTF-8 that the name of a topic or a subscription may have. */
-export const NAME_BYTES_MAX = 4096;
+import { nameFlaw } from "./name-flaw.ts";
 
 /** How much of a name can be read in the file's. */
 const READABLE_LENGTH = 40;
@@ -30,14 +28,6 @@ export function isStoredName(fileName: string): boolean {
 export function readableNameOf(fileName: string): string | undefined {
   const name = fileName.slice(0, -(1 + HASH_LENGTH));
   return fileNameOf(name) === fileName ? name : undefined;
-}
-
-/** Why a name cannot be stored; undefined if it can. */
-export function nameFlaw(name: string): string | undefined {
-  const bytes = Buffer.from(name);
-  if (bytes.length === 0) return "is empty";
-  if (bytes.length > NAME_BYTES_MAX) return `is longer than ${NAME_BYTES_MAX} bytes`;
-  return bytes.toString() === name ? undefined : "is not well-formed Unicode";
 }
 
 /** Throws unless a name can be stored. */

@@ -1,8 +1,8 @@
 import { requireWhole } from "@sluice/core/internal";
 import type { Position } from "../position.ts";
 import { RECORD_HEADER_BYTES, recordBytesOf, requireEntry } from "../segment/record.ts";
+import { MemorySegment } from "../segment/memory-segment.ts";
 import { SegmentList } from "../segment/segment-list.ts";
-import type { SegmentFacts } from "../segment/segment-list.ts";
 import { settled } from "../file/settled.ts";
 import { StorageClosedError, StorageError } from "../storage-error.ts";
 import type { NewEntry, ReadBounds, Retention, StoredEntry, TopicLog } from "./topic-log.ts";
@@ -130,7 +130,9 @@ export class MemoryTopicLog implements TopicLog {
     const { segment, entryId } = located;
     const entries: StoredEntry[] = [];
     let sumBytes = 0;
-    for (const entry of segment.entries.slice(entryId, entryId + countMax)) {
+    const end = Math.min(segment.entryCount, entryId + countMax);
+    for (let id = entryId; id < end; id++) {
+      const entry = segment.entry(id);
       sumBytes += entry.bytes.length;
       if (entries.length > 0 && sumBytes > bytesMax) break;
       entries.push(entry);
@@ -140,10 +142,9 @@ export class MemoryTopicLog implements TopicLog {
 
   #positionAtTime(atMs: number): Position {
     this.#requireOpen();
-    for (const { newestAtMs, entries } of this.#segments) {
-      if (newestAtMs < atMs) continue;
-      const found = entries.find(({ publishedAtMs }) => publishedAtMs >= atMs);
-      if (found !== undefined) return found.position;
+    for (const segment of this.#segments) {
+      if (segment.newestAtMs < atMs) continue;
+      return { ledgerId: segment.ledgerId, entryId: segment.firstFrom(atMs) };
     }
     return this.end;
   }
@@ -171,28 +172,5 @@ export class MemoryTopicLog implements TopicLog {
 
   #requireOpen(): void {
     if (this.#isClosed) throw new StorageClosedError("the log is closed");
-  }
-}
-
-class MemorySegment implements SegmentFacts {
-  readonly ledgerId: number;
-  readonly entries: StoredEntry[] = [];
-  sizeBytes = 0;
-  newestAtMs = -Infinity;
-
-  constructor(ledgerId: number) {
-    this.ledgerId = ledgerId;
-  }
-
-  get entryCount(): number {
-    return this.entries.length;
-  }
-
-  add({ parts, messageCount, publishedAtMs }: NewEntry, recordBytes: number): Position {
-    const position = { ledgerId: this.ledgerId, entryId: this.entries.length };
-    this.entries.push({ position, bytes: Buffer.concat(parts), messageCount, publishedAtMs });
-    this.sizeBytes += recordBytes;
-    this.newestAtMs = Math.max(this.newestAtMs, publishedAtMs);
-    return position;
   }
 }

@@ -17,11 +17,11 @@ import type { ClusterDependencies } from "../lookup/cluster.ts";
 import { requireOptions } from "../check/arguments.ts";
 
 export interface ClientOptions {
-  /** Short for `authentication: tokenAuthentication(token)`. */
+  /** Short for `authentication: tokenAuthentication(token)`. Default: none. */
   readonly token?: Token | undefined;
   /** The authentication method. Default: none. */
   readonly authentication?: Authentication | undefined;
-  /** For pulsar+ssl:// URLs. */
+  /** For pulsar+ssl:// URLs. Default: the CAs of Node, no certificate. */
   readonly tls?: TlsOptions | undefined;
   /** For network and handshake of one connection. @default 10000 */
   readonly connectTimeoutMs?: number | undefined;
@@ -34,7 +34,7 @@ export interface ClientOptions {
    * must be the broker's. False announces nothing and ignores the commands. @default true
    */
   readonly throttle?: boolean | Partial<ThrottleNumbers> | undefined;
-  /** Called for every `ClientEvent`. */
+  /** Called for every `ClientEvent`. Default: none. */
   readonly onEvent?: EventListener | undefined;
   /** Clocks, randomness and network; real unless given. Tests run a client in virtual time with these. */
   readonly dependencies?: Partial<ClientDependencies> | undefined;

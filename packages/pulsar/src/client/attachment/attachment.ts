@@ -133,8 +133,8 @@ export class Attachment {
     this.#owner.onEnded(error);
   }
 
-  /** Sends CLOSE_PRODUCER or CLOSE_CONSUMER and waits for the answer, at most `operationTimeoutMs`. */
-  async close(): Promise<void> {
+  /** Sends CLOSE_PRODUCER or CLOSE_CONSUMER and waits for the answer, at most `operationTimeoutMs`, or until the signal. */
+  async close(signal?: AbortSignal): Promise<void> {
     const connection = this.#connection;
     const closed = new ClosedError(`the ${this.#name} is closed; create another`);
     this.#first.reject(closed);
@@ -143,7 +143,7 @@ export class Attachment {
     if (connection === undefined || !connection.isOpen) return;
     // If the broker does not answer, its side ends with the connection.
     await connection
-      .request("success", (requestId) => this.#closeCommand(requestId))
+      .request("success", (requestId) => this.#closeCommand(requestId), { signal })
       .catch(() => undefined);
   }
 

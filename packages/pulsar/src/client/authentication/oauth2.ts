@@ -8,17 +8,22 @@ import { withDeadline } from "../wait/with-deadline.ts";
 import type { Authentication } from "./authentication.ts";
 
 export interface OAuth2Options {
-  /** The issuer; its token endpoint is read from `/.well-known/openid-configuration`. */
+  /**
+   * The issuer; its token endpoint is read from `/.well-known/openid-configuration`.
+   * Default: none; `issuerUrl` or `tokenUrl` is needed.
+   */
   readonly issuerUrl?: string | undefined;
-  /** The token endpoint itself, instead of `issuerUrl`. */
+  /** The token endpoint itself, instead of `issuerUrl`. Default: none. */
   readonly tokenUrl?: string | undefined;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The audience that the token is asked for. Default: none. */
   readonly audience?: string | undefined;
+  /** The scope that the token is asked for. Default: none. */
   readonly scope?: string | undefined;
   /** For one HTTP request. @default 10000 */
   readonly requestTimeoutMs?: number | undefined;
-  /** Replaced in tests. */
+  /** Replaced in tests. Default: the real clock. */
   readonly timer?: Timer | undefined;
 }
 

@@ -7,13 +7,16 @@ import type { Dial, Endpoint, Transport, TransportListener } from "./transport.t
 import { dialError } from "./dial-error.ts";
 
 export interface TlsOptions {
-  /** CA certificates to trust, as PEM, instead of those that Node trusts. */
+  /** CA certificates to trust, as PEM, instead of those that Node trusts. Default: the CAs of Node. */
   readonly ca?: string | Uint8Array | undefined;
-  /** The client certificate, as PEM, for brokers that ask for one. */
+  /** The client certificate, as PEM, for brokers that ask for one. Default: none. */
   readonly cert?: string | Uint8Array | undefined;
-  /** The private key of `cert`, as PEM. */
+  /** The private key of `cert`, as PEM. Default: none. */
   readonly key?: string | Uint8Array | undefined;
-  /** Disables all certificate checks: anybody on the network can then read and change everything, credentials included. */
+  /**
+   * Disables all certificate checks: anybody on the network can then read and change everything, credentials included.
+   * Default: false.
+   */
   readonly dangerouslyAllowAnyCertificate?: boolean | undefined;
 }
 

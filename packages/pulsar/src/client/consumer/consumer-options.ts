@@ -13,11 +13,11 @@ import { keyValues } from "../message/properties.ts";
 export type SubscriptionType = "exclusive" | "shared" | "failover" | "keyShared";
 
 export interface ConsumerOptions {
-  /** One topic, with all its partitions. */
+  /** One topic, with all its partitions. Default: none; one of `topic`, `topics` and `topicsPattern` is needed. */
   readonly topic?: string | undefined;
-  /** Several topics, instead of `topic`. */
+  /** Several topics, instead of `topic`. Default: none. */
   readonly topics?: readonly string[] | undefined;
-  /** All topics of `namespace` whose local name matches, also topics created later. */
+  /** All topics of `namespace` whose local name matches, also topics created later. Default: none. */
   readonly topicsPattern?: RegExp | undefined;
   /** Where `topicsPattern` looks. @default "public/default" */
   readonly namespace?: string | undefined;
@@ -31,16 +31,16 @@ export interface ConsumerOptions {
   readonly initialPosition?: "latest" | "earliest" | undefined;
   /** False makes a reader: the subscription is deleted when the consumer closes. @default true */
   readonly durable?: boolean | undefined;
-  /** First message of a consumer with `durable: false`. */
+  /** First message of a consumer with `durable: false`. Default: `initialPosition` says it. */
   readonly startMessageId?: MessageId | undefined;
   /** Whether the message at `startMessageId`, or at the target of a seek, is delivered. @default false */
   readonly startInclusive?: boolean | undefined;
 
   /** Shown in the broker's statistics. Default: the broker chooses one. */
   readonly name?: string | undefined;
-  /** On shared subscriptions, consumers with a lower number get messages first. */
+  /** On shared subscriptions, consumers with a lower number get messages first. Default: 0, by the broker. */
   readonly priorityLevel?: number | undefined;
-  /** Shown in the broker's statistics. */
+  /** Shown in the broker's statistics. Default: none. */
   readonly properties?: Readonly<Record<string, string>> | undefined;
   /** Only the last message of each key, on a compacted topic. @default false */
   readonly readCompacted?: boolean | undefined;

@@ -16,6 +16,7 @@ import type { TopicConsumer } from "./topic-consumer.ts";
 import { TopicConsumers } from "./topic-consumers.ts";
 
 export interface ReceiveOptions {
+  /** Ends the wait. Default: none. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { SluiceError } from "@sluice/core";
 import { partitionTopicName } from "../../topic-name.ts";
+import { requireSignalOptions } from "../check/arguments.ts";
 import { Alarm } from "../wait/alarm.ts";
 import { ClosedError } from "../error/closed-error.ts";
 import type { Cluster } from "../lookup/cluster.ts";
@@ -8,7 +9,7 @@ import type { MessageId } from "../message/message-id.ts";
 import { requireMessage } from "./send/outgoing-message.ts";
 import type { OutgoingMessage } from "./send/outgoing-message.ts";
 import type { ProducerSettings } from "./producer-options.ts";
-import type { Producer, ProducerStats, SendOptions } from "./producer.ts";
+import type { CloseOptions, Producer, ProducerStats, SendOptions } from "./producer.ts";
 import { Router } from "./router.ts";
 import type { RoutedPartitions } from "./router.ts";
 import { PartitionRoom, SendRoom } from "./send/send-room.ts";
@@ -116,9 +117,10 @@ export class PartitionedProducer implements Producer {
     await Promise.all(this.#producers.map((producer) => producer.flush()));
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+  async close(options?: CloseOptions): Promise<void> {
+    requireSignalOptions("close({ signal })", options);
+    this.#closing ??= this.#close(options);
+    await this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -129,11 +131,11 @@ export class PartitionedProducer implements Producer {
     return new ClosedError(`the producer of ${this.topic} is closed; create another`);
   }
 
-  async #close(): Promise<void> {
+  async #close(options: CloseOptions | undefined): Promise<void> {
     this.#closed.abort(this.#closedError());
     this.#updateAlarm.clear();
     await this.#updating;
-    await Promise.all(this.#producers.map((producer) => producer.close()));
+    await Promise.all(this.#producers.map((producer) => producer.close(options)));
   }
 
   #armUpdate(): void {

@@ -23,7 +23,7 @@ export interface ProducerOptions {
   readonly topic: string;
   /** Unique in the cluster. Default: the broker chooses one. */
   readonly name?: string | undefined;
-  /** Shown in the broker's statistics. */
+  /** Shown in the broker's statistics. Default: none. */
   readonly properties?: Readonly<Record<string, string>> | undefined;
   /** Whether other producers may publish to the topic at the same time. @default "shared" */
   readonly accessMode?: AccessMode | undefined;
@@ -41,6 +41,7 @@ export interface ProducerOptions {
   readonly pendingBytesMax?: number | undefined;
   /** Of the first message. Default: one more than the broker has stored for this name. */
   readonly initialSequenceId?: bigint | undefined;
+  /** How messages are spread over partitions. Default: those of `PartitionOptions`. */
   readonly partitions?: PartitionOptions | undefined;
 }
 

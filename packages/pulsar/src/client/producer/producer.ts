@@ -3,10 +3,15 @@ import type { ProducerThrottlingReason } from "../error/producer-throttled-error
 import type { OutgoingMessage } from "./send/outgoing-message.ts";
 import type { Throttling } from "./throttle/producer-throttle.ts";
 
+export interface CloseOptions {
+  /** Ends the wait for receipts. Default: none. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface SendOptions {
   /**
    * Aborting it withdraws a message that waits for room. Later it only ends the wait: the message
-   * may still be stored.
+   * may still be stored. Default: none.
    */
   readonly signal?: AbortSignal | undefined;
 }
@@ -55,8 +60,9 @@ export interface Producer {
 
   /**
    * Refuses new messages, flushes for at most `operationTimeoutMs`, also through a pause, and closes the
-   * producer at the broker.
+   * producer at the broker. Aborting `signal` ends both waits: messages without a receipt fail, and those that are written
+   * may still be stored.
    */
-  close(): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -21,7 +21,7 @@ import type { SendBatch } from "./send/send-frames.ts";
 import { SendQueue } from "./send/send-queue.ts";
 import type { PendingSend } from "./send/pending-sends.ts";
 import type { ProducerSettings } from "./producer-options.ts";
-import type { Producer, ProducerStats, SendOptions } from "./producer.ts";
+import type { CloseOptions, Producer, ProducerStats, SendOptions } from "./producer.ts";
 import type { PartitionRoom } from "./send/send-room.ts";
 import { ProducerThrottle } from "./throttle/producer-throttle.ts";
 import type { Throttling } from "./throttle/producer-throttle.ts";
@@ -154,9 +154,10 @@ export class TopicProducer implements Producer {
     return this.#queue.flush();
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+  async close(options?: CloseOptions): Promise<void> {
+    requireSignalOptions("close({ signal })", options);
+    this.#closing ??= this.#close(options?.signal);
+    await this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -167,16 +168,16 @@ export class TopicProducer implements Producer {
     return new ClosedError(`the producer of ${this.topic} is closed; create another`);
   }
 
-  async #close(): Promise<void> {
+  async #close(signal: AbortSignal | undefined): Promise<void> {
     const { timer, operationTimeoutMs } = this.#cluster;
     // Messages that are not stored in time fail below.
     await withDeadline(
       timer,
-      { ms: operationTimeoutMs, what: `closing the producer of ${this.topic}` },
-      (signal) => abortable(this.#queue.flush(), signal),
+      { ms: operationTimeoutMs, signal, what: `closing the producer of ${this.topic}` },
+      (ended) => abortable(this.#queue.flush(), ended),
     ).catch(() => undefined);
     this.#queue.end(this.#closedError());
-    await this.#attachment.close();
+    await this.#attachment.close(signal);
     this.#throttle.reset();
   }
 

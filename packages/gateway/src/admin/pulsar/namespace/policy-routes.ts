@@ -66,12 +66,18 @@ const NOT_SUPPORTED: readonly string[] = [
 ];
 
 const INT_MAX = 2 ** 31 - 1;
+const SECOND_MS = 1_000;
 
 /** Policies of topics and namespaces. */
 export function policyRoutes(admin: BrokerAdmin): readonly Route[] {
   const ofBroker = retentionValueOf(admin.settings.retention);
+  const ttlSeconds = Math.ceil(admin.settings.messageTtlMs / SECOND_MS);
   return policyLevels(admin).flatMap((level) => [
-    ...valueRoutes(admin, level, { name: MESSAGE_TTL, valueOf: messageTtlOf, byDefault: 0 }),
+    ...valueRoutes(admin, level, {
+      name: MESSAGE_TTL,
+      valueOf: messageTtlOf,
+      byDefault: ttlSeconds,
+    }),
     ...valueRoutes(admin, level, {
       name: RETENTION,
       valueOf: retentionOf,
