@@ -29,6 +29,7 @@ export type { ReadOptions, Source, SourceConnector } from "./connector/source.ts
 export type {
   Sink,
   SinkConnector,
+  SinkGate,
   SinkWaiting,
   WriteFailure,
   WriteResult,
@@ -94,3 +95,5 @@ export { mapCommand } from "./map/command/map-command.ts";
 export type { MapCommandOptions } from "./map/command/map-command.ts";
 export { MapError } from "./map/map-error.ts";
 export { checkLimits } from "./definition/vertex-settings.ts";
+export { setVertexLimits } from "./run/limit/vertex-pool.ts";
+export type { VertexPool } from "./run/limit/vertex-pool.ts";

@@ -9,7 +9,7 @@ export type { PipelineMetric } from "./observe/pipeline-metrics.ts";
 
 /**
  * Reports a pipeline to a meter; answers how to stop. Messages record nothing: the state of the pipeline is read when
- * metrics are collected. Names and attributes are those of `/metrics`; docs/metrics.md has the table. Counters start
+ * metrics are collected. Names and attributes are those of `/metrics`; docs/reference/metrics.md has the table. Counters start
  * anew with every start of a pipeline.
  */
 export function observeWithOpenTelemetry(

@@ -123,6 +123,20 @@ test("bytes that are no JSON make a poison message, with its bytes in the dead-l
   expect(source.acknowledged).toHaveLength(3);
 });
 
+test("JSON that is no UTF-8 makes a poison message; a replacement character that was sent is kept", async () => {
+  const world = newWorld();
+  const latin1 = Buffer.from('"Zürich"', "latin1");
+  const source = Object.assign(new MemorySource<unknown>([latin1, Buffer.from('"\u{FFFD}"')]), {
+    format: "json" as const,
+  });
+  const sink = new MemorySink();
+  const deadLetter = new MemorySink();
+  await run(world, { source: { name: "in", source }, sink: { name: "out", sink }, deadLetter });
+  expect(sink.values).toEqual(["\u{FFFD}"]);
+  expect(deadLetter.values).toEqual([latin1]);
+  expect(deadLetter.written[0]?.headers["sluice-error"]).toContain("no UTF-8");
+});
+
 test("a sink's retryAfterMs is obeyed", async () => {
   const world = newWorld();
   const writtenAtMs: number[] = [];

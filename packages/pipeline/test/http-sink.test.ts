@@ -198,6 +198,22 @@ test("no more requests are in flight than the limit, which why names", async () 
   expect(service.most).toBe(4);
 });
 
+test("a service that has a name is called so by why, and a name of nothing is refused", async () => {
+  const held: (() => void)[] = [];
+  const { sink, service } = await scene(
+    { name: "payments", request: { concurrency: 1 } },
+    (_request, response) => void held.push(() => response.end()),
+  );
+  const writing = sink.write(many(2), unhurried);
+  await until("a request", () => held.length === 1);
+  expect(sink.why?.()?.detail).toMatch(/^1 of 1 requests to payments are in flight/);
+  service.answerBy(ok);
+  for (const release of held) release();
+  await writing;
+  for (const name of ["", " ", "x".repeat(65)])
+    expect(() => httpSink({ url: service.url, name })).toThrow(/^name is ".*"; use a text of 1 to/);
+});
+
 test("the time that requests take, which why names, is that of requests that succeed", async () => {
   const { sink, service } = await scene({ request: { concurrency: 2 } }, status(400));
   await sink.write(many(20), unhurried);

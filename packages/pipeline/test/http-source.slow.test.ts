@@ -21,7 +21,10 @@ interface SourceScene extends ConnectorScene {
   readonly source: Source;
   readonly url: string;
   readonly port: number;
-  readonly post: (body: string, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+  readonly post: (
+    body: string | Buffer,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Response>;
 }
 
 async function scene(options: Partial<HttpSourceOptions> = {}): Promise<SourceScene> {
@@ -30,7 +33,11 @@ async function scene(options: Partial<HttpSourceOptions> = {}): Promise<SourceSc
   opened.push(source);
   const [, url = ""] = /at (\S+)$/.exec(told[0]?.text ?? "") ?? [];
   const post: SourceScene["post"] = (body, headers = { "content-type": "application/json" }) =>
-    fetch(url, { method: "POST", body, headers });
+    fetch(url, {
+      method: "POST",
+      body: typeof body === "string" ? body : new Uint8Array(body),
+      headers,
+    });
   return { context, told, source, url, port: Number(new URL(url).port), post };
 }
 
@@ -150,6 +157,8 @@ test.each([
   ["{", "application/json", 400, "no JSON"],
   ['{"a":1}\n{', "application/x-ndjson", 400, "line 2 is no JSON"],
   ["", "application/json", 400, "no JSON"],
+  [Buffer.from('"Zürich"', "latin1"), "application/json", 400, "no UTF-8"],
+  [Buffer.from('1\n"Zürich"', "latin1"), "application/x-ndjson", 400, "no UTF-8"],
   ["[]", "application/json", 400, "array is empty"],
   ["\n\n", "application/x-ndjson", 400, "no line"],
   [`"${"x".repeat(2_000)}"`, "application/json", 413, "at most 1000 bytes"],

@@ -123,6 +123,55 @@ function world({
   return { timer, counters, events, start, stop };
 }
 
+test("a sink whose batches take long still reads its limit, and no sliding second more than 1.05 times it", async () => {
+  const scene = fc.record({
+    max: fc.integer({ min: 40, max: 2000 }),
+    concurrency: fc.integer({ min: 1, max: 8 }),
+    workMs: fc.integer({ min: 1, max: 900 }),
+    jitterMs: fc.integer({ min: 0, max: 100 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(scene, async ({ max, concurrency, workMs, jitterMs }) => {
+      const { timer, counters, start, stop } = world();
+      const random = new SeededRandom(workMs);
+      const onWrite = async (messages: readonly unknown[]): Promise<void> => {
+        counters.out.count(messages.length);
+        await timer.sleep(workMs + random.next() * jitterMs);
+      };
+      const sink = { name: "out", sink: new MemorySink({ onWrite }) };
+      const limits = { rateLimit: { max }, concurrency, readBatchSize: 2500 };
+      const running = await start({}, { definition: { sink: { ...sink, limits } } });
+      await timer.advance(12_000);
+      expect(counters.out.between(2_000, 12_000)).toBeGreaterThanOrEqual(0.8 * 10 * max);
+      expect(counters.out.most).toBeLessThanOrEqual(Math.ceil(1.05 * max));
+      await stop(running);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test("a limit that is lowered to a tenth while tokens are saved up is read at once, and goes up again", async () => {
+  const { timer, counters, start, stop } = world();
+  const onWrite = async (messages: readonly unknown[]): Promise<void> => {
+    counters.out.count(messages.length);
+    await timer.sleep(800);
+  };
+  const sink = { name: "out", sink: new MemorySink({ onWrite }) };
+  const others = { concurrency: 1, readBatchSize: 2500 };
+  const limits = { ...others, rateLimit: { max: 1000 } };
+  const running = await start({}, { definition: { sink: { ...sink, limits } } });
+  await timer.advance(5_700);
+  await running.setLimits("out", { ...others, rateLimit: { max: 100 } });
+  await timer.advance(14_300);
+  expect(counters.out.between(7_000, 20_000)).toBeGreaterThan(0.8 * 13 * 100);
+  expect(counters.out.between(7_000, 20_000)).toBeLessThan(1.1 * 13 * 100);
+  await running.setLimits("out", { ...others, rateLimit: { max: 1000 } });
+  await timer.advance(10_000);
+  expect(counters.out.between(22_000, 30_000)).toBeGreaterThan(0.8 * 8 * 1000);
+  await stop(running);
+  expect(timer.sleeping).toBe(0);
+});
+
 test("each kind of vertex reads its limit, and no sliding second more than 1.05 times it", async () => {
   const limits = fc.integer({ min: 25, max: 3000 });
   await fc.assert(
@@ -290,6 +339,54 @@ test("limits that are taken back leave none in the store: every replica has its 
   expect([first, newer].map(ceilingOf)).toEqual([600, 300]);
   await stop(first);
   await stop(newer);
+});
+
+test("a limit of a vertex that is defined without one holds for all replicas, also for one that starts later, until it is unset", async () => {
+  const { timer, counters, start, stop } = world({ ratePerSecond: 1000 });
+  const store = new MemoryStore(timer);
+  const fleet = { store, maxMembers: 4 };
+  const first = await start({}, { fleet, seed: 1 });
+  const second = await start({}, { fleet, seed: 2 });
+  await timer.advance(3000);
+  expect(counters.in.between(1000, 3000)).toBeGreaterThan(3800);
+  const set = first.setLimits("in", { rateLimit: { max: 300, min: 300 } });
+  await timer.advance(5000);
+  await set;
+  const third = await start({}, { fleet, seed: 3 });
+  await timer.advance(10_000);
+  expect([first, second, third].map(ceilingOf)).toEqual([300, 300, 300]);
+  // From the second in which all have joined; the third never reads without the limit.
+  expect(counters.in.between(8_000, 18_000)).toBeLessThanOrEqual(1.02 * 3000);
+  expect(counters.in.between(8_000, 18_000)).toBeGreaterThan(0.85 * 3000);
+  // A second change by another replica, a lost store, and back.
+  await second.setLimits("in", { rateLimit: { max: 100, min: 100 } });
+  await timer.advance(3000);
+  expect([first, second, third].map(ceilingOf)).toEqual([100, 100, 100]);
+  for (const pool of ["sluice/p/in", "sluice/p/in/announcement"]) store.forget(pool);
+  await timer.advance(10_000);
+  const fourth = await start({}, { fleet, seed: 4 });
+  await timer.advance(1000);
+  expect(ceilingOf(fourth)).toBe(100);
+  await third.setLimits("in", {}, { isUnset: true });
+  await timer.advance(2000);
+  const all = [first, second, third, fourth];
+  expect(all.map(ceilingOf)).toEqual([undefined, undefined, undefined, undefined]);
+  const nowMs = timer.now();
+  await timer.advance(2000);
+  expect(counters.in.between(nowMs, nowMs + 2000)).toBeGreaterThan(7000);
+  for (const each of all) await stop(each);
+  expect(timer.sleeping).toBe(0);
+});
+
+test("a store that does not answer holds up no vertex without a limit for more than a moment", async () => {
+  const { timer, counters, start, stop } = world({ ratePerSecond: 100 });
+  const store = new MemoryStore(timer);
+  store.sync = () => new Promise(() => {});
+  const starting = start({}, { fleet: { store } });
+  await timer.advance(2000);
+  const running = await starting;
+  expect(counters.in.between(0, 2000)).toBeGreaterThan(100);
+  await stop(running);
 });
 
 test("a redeploy goes on at the level of the ramp with resumedRampUp", async () => {

@@ -32,8 +32,11 @@ describe.skipIf(!hasPython)("a map in Python (needs python3)", () => {
     ]);
   });
 
-  test("the example of docs/maps.md works as it is", async () => {
-    const page = await readFile(new URL("../../../docs/maps.md", import.meta.url), "utf8");
+  test("the example of docs/reference/maps.md works as it is", async () => {
+    const page = await readFile(
+      new URL("../../../docs/reference/maps.md", import.meta.url),
+      "utf8",
+    );
     const [, example = ""] = /```python\n(.*?)```/s.exec(page) ?? [];
     const { map } = await scene({ args: ["-c", example] });
     expect(await map({ price: 3, count: 2 }, { price: 3 })).toEqual([

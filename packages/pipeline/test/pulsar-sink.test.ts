@@ -116,6 +116,27 @@ test("a broker's limit shows with its reason and its end, and a message that it 
   expect(failures.every(({ isRetriable }) => isRetriable)).toBe(true);
 });
 
+test("a sink that its broker throttles closes at once, and tells of no reconnect when the broker ends", async () => {
+  const broker = await brokerOf({
+    limits: { topics: { "public/default/orders": { messages: 1 } } },
+  });
+  const { context, told } = connectorScene();
+  const sink = await pulsarSink({ url: broker.url, topic: "orders", batching: false }).open(
+    context,
+  );
+  const cut = new AbortController();
+  const writing = sink.write(many(50), { signal: cut.signal });
+  await until("the sink is throttled", () => sink.why?.() !== undefined);
+  cut.abort();
+  const results = (await writing) ?? [];
+  expect(results.filter((result) => result?.isRetriable).length).toBeGreaterThan(40);
+  const startMs = context.timer.now();
+  await sink.close();
+  expect(context.timer.now() - startMs).toBeLessThan(1_000);
+  await broker.close();
+  expect(told).toEqual([]);
+});
+
 test("a sink that nothing limits has no reason to wait", async () => {
   const broker = await brokerOf();
   const sink = await sinkOf(broker.url);
@@ -127,7 +148,9 @@ test("messages written while the broker restarts are stored once it is back", as
   const folder = await mkdtemp(join(tmpdir(), "sluice-pipeline-"));
   const first = await startBroker({ listen: "pulsar://127.0.0.1:0", data: { folder } });
   const listen = `pulsar://127.0.0.1:${first.port}`;
-  const receive = await receiver(listen);
+  // The subscription keeps the messages. Its consumer goes: connected, it could be sent "before" by both brokers.
+  await receiver(listen);
+  await opened.pop()?.close();
   const sink = await sinkOf(listen);
   await sink.write([messageOf("before")], unhurried);
   await first.close();
@@ -135,6 +158,7 @@ test("messages written while the broker restarts are stored once it is back", as
   const second = await startBroker({ listen, data: { folder } });
   try {
     expect(await writing).toBeUndefined();
+    const receive = await receiver(listen);
     expect((await receive(2)).map(({ data }) => data.toString())).toEqual(["before", "during"]);
   } finally {
     for (const each of opened.splice(0).toReversed()) await each.close();

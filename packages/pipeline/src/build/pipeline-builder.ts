@@ -23,6 +23,7 @@ export type PipelineOptions = Omit<PipelineDefinition, "name" | "source" | "maps
 export interface VertexOptions {
   /** Default: `in` for the source, `map`, `map2` and so on for the maps, `out` for the sink. */
   readonly name?: string | undefined;
+  /** Limits of this vertex. Default: those of the pipeline, field by field. */
   readonly limits?: VertexLimits | undefined;
 }
 

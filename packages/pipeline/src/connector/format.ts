@@ -1,15 +1,32 @@
+import { isUtf8 } from "node:buffer";
 import { SluiceError } from "@sluice/core";
 import type { WriteFailure } from "./sink.ts";
 
 /** How a source reads the bytes of a message. */
 export type Format = "bytes" | "text" | "json";
 
-/** Throws a SyntaxError for bytes that are no JSON. */
+/** Throws a SyntaxError for bytes that are no JSON. In `text`, bytes that are no UTF-8 become U+FFFD, as in any editor. */
 export function decode(bytes: Buffer, format: Format): unknown {
   if (format === "bytes") return bytes;
-  const text = bytes.toString("utf8");
-  return format === "text" ? text : JSON.parse(text);
+  return format === "text" ? bytes.toString("utf8") : JSON.parse(jsonText(bytes));
 }
+
+/**
+ * The text of bytes that should be JSON. Throws a SyntaxError for bytes that are no UTF-8, which JSON is by RFC 8259: Node
+ * would replace them by U+FFFD, and a changed value would pass for a whole one.
+ */
+export function jsonText(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  if (hasReplaced(text, bytes)) throw new SyntaxError(NOT_UTF8);
+  return text;
+}
+
+/** Whether bytes were lost in their text. The search in the text costs less than a look at the bytes of every message. */
+export function hasReplaced(text: string, bytes: Buffer): boolean {
+  return text.includes("\u{FFFD}") && !isUtf8(bytes);
+}
+
+const NOT_UTF8 = "the bytes are no UTF-8; send JSON in UTF-8, or read the source with format bytes";
 
 /** A value that no sink can send, because it has no JSON: a circle, a BigInt. */
 export class UnsendableError extends SluiceError {

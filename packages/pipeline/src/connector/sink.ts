@@ -32,6 +32,8 @@ export interface Sink<T = unknown> {
   ): Promise<readonly WriteResult[] | void>;
   /** The reason for which writing waits at present, for `why` and metrics. */
   why?(): SinkWaiting | undefined;
+  /** The figures of its gate, if it has one. */
+  gate?(): SinkGate;
   /** Writes what is buffered, and frees what was opened. */
   close(): Promise<void>;
 }
@@ -42,6 +44,26 @@ export interface SinkWaiting {
   /** Whole sentence fragment for people, such as `22 of 22 in flight, each takes 105 ms`. */
   readonly detail: string;
   readonly untilMs?: number | undefined;
+}
+
+/** The gate before a sink's server, at one instant. */
+export interface SinkGate {
+  /** Requests in flight, and how many may be; undefined if their number is not limited. */
+  readonly inFlight: number;
+  readonly limit?: number | undefined;
+  /** Requests that wait to be sent. */
+  readonly waiting: number;
+  /** The moving mean of the time that requests take, and the lowest that it was in the last minutes, ms. */
+  readonly meanMs?: number | undefined;
+  readonly bestMs?: number | undefined;
+  /** Requests a second that the busy throttle allows; undefined while it allows all. */
+  readonly allowed?: number | undefined;
+  /** How long no request starts because the server asked for a pause, ms; undefined if it did not. */
+  readonly pausedForMs?: number | undefined;
+  /** The status of the last answer that the server refused a request with. */
+  readonly refusedStatus?: number | undefined;
+  /** The rate that holds requests now, by its name. */
+  readonly rate?: string | undefined;
 }
 
 /** A sink that a pipeline opens when it starts. */

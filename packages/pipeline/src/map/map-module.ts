@@ -1,7 +1,8 @@
+import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigError } from "@sluice/core";
-import { requireDuration, requireKnownKeys } from "@sluice/core/internal";
+import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import type { MapConnector } from "./map-connector.ts";
 import { batchMapper } from "./map-batch.ts";
 import type { MapBatchFunction } from "./map-batch.ts";
@@ -12,12 +13,18 @@ import type { Mapper } from "./mapper.ts";
 export interface MapModuleOptions extends MapOptions {
   /** A path, relative to the working directory, or a `file:` address. */
   readonly module: string | URL;
+  /**
+   * Raised to load a changed module again. Node never frees a module, so every version stays in memory until the process
+   * ends; and what the module imports is not loaded again. `mapThreads` has neither bound. Default: 0.
+   */
+  readonly version?: number | undefined;
 }
 
 const KEYS: ReadonlySet<string> = new Set([
   "module",
   "settings",
   "timeoutMs",
+  "version",
 ] satisfies (keyof MapModuleOptions)[]);
 
 /**
@@ -26,12 +33,13 @@ const KEYS: ReadonlySet<string> = new Set([
  */
 export function mapModule<I = unknown, O = unknown>(options: MapModuleOptions): MapConnector<I, O> {
   requireKnownKeys("mapModule", options, KEYS);
-  const { module, timeoutMs } = options;
+  const { module, timeoutMs, version = 0 } = options;
+  requireWhole("version", version, 0, Number.MAX_SAFE_INTEGER);
   if (timeoutMs !== undefined) requireDuration("timeoutMs", timeoutMs, 1);
   return {
     kind: "module",
     open: async ({ timer }): Promise<Mapper<I, O>> => {
-      const exported = await load(module);
+      const exported = await load(module, version);
       if (typeof exported.batch === "function")
         return batchMapper(exported.batch as MapBatchFunction<I, O>, options, timer);
       if (typeof exported.default === "function")
@@ -55,13 +63,18 @@ interface MapModule {
   readonly batch?: unknown;
 }
 
-async function load(module: string | URL): Promise<MapModule> {
+async function load(module: string | URL, version: number): Promise<MapModule> {
   const url =
     module instanceof URL || module.startsWith("file:")
       ? String(module)
       : pathToFileURL(resolve(module)).href;
   try {
-    return (await import(url)) as MapModule;
+    if (version === 0) return (await import(url)) as MapModule;
+    const fresh = new URL(url);
+    // A CommonJS module is kept by its path, whatever the address says.
+    Reflect.deleteProperty(createRequire(import.meta.url).cache, fileURLToPath(fresh));
+    fresh.searchParams.set("version", String(version));
+    return (await import(fresh.href)) as MapModule;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigError(`${String(module)} cannot be loaded: ${why}`, undefined, { cause });

@@ -15,7 +15,7 @@ export const PIPELINE_METRICS: readonly PipelineMetric[] = [
   ofVertex("forwarder_read_total", "Messages that a vertex has read.", ({ counts }) => counts.read),
   ofVertex(
     "forwarder_write_total",
-    "Messages that a vertex has passed on.",
+    "Messages that a vertex has passed on; of a sink, those that its server has.",
     ({ counts }) => counts.written,
   ),
   ofVertex(
@@ -32,10 +32,14 @@ export const PIPELINE_METRICS: readonly PipelineMetric[] = [
   ),
   ofVertex(
     "vertex_processing_rate",
-    "Messages a second that a vertex reads.",
+    "Messages a second that a vertex reads, over the last seconds.",
     ({ perSecond }) => perSecond,
   ),
-  ofVertex("vertex_pending_messages", "Messages that wait before a vertex.", ({ queue }) => queue),
+  ofVertex(
+    "vertex_pending_messages",
+    "Messages that wait before a vertex; of a source its backlog.",
+    ({ queue }) => queue,
+  ),
   ofVertex(
     "sluice_vertex_in_flight",
     "Messages that a vertex works on.",
@@ -43,7 +47,7 @@ export const PIPELINE_METRICS: readonly PipelineMetric[] = [
   ),
   ofVertex(
     "sluice_rate_limit_ceiling",
-    "Messages a second that all replicas may read.",
+    "Messages a second that all replicas may read, ramp included.",
     ({ fleet }) => fleet?.ceiling,
   ),
   ofVertex(
@@ -53,7 +57,7 @@ export const PIPELINE_METRICS: readonly PipelineMetric[] = [
   ),
   ofVertex(
     "sluice_rate_limit_usage",
-    "Used part of the share, 0 to 1.",
+    "Used part of the share in the last second with a read, 0 to 1.",
     ({ fleet }) => fleet?.usage,
   ),
   ofVertex(
@@ -88,7 +92,7 @@ export const PIPELINE_METRICS: readonly PipelineMetric[] = [
   },
   {
     name: "sluice_pipeline_unacknowledged",
-    help: "Messages read and not acknowledged.",
+    help: "Messages read and not acknowledged to the source.",
     type: "gauge",
     samplesOf: ({ name: pipeline, unacknowledged }) => [[{ pipeline }, unacknowledged]],
   },

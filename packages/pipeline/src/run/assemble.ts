@@ -93,7 +93,10 @@ async function joinedVertex(
   const limit = new ReadLimit(context, name, limiter);
   const meter = new VertexMeter(context.timer);
   const defaults = definition.limits;
-  return new Vertex({ name, kind, connector, meter, limit, pools, defaults }, settings);
+  const parts = { name, kind, connector, meter, limit, pools, context, defaults };
+  const vertex = new Vertex(parts, settings);
+  if (settings.rateLimit === undefined) await vertex.follow(context.stopped);
+  return vertex;
 }
 
 /** Gives every vertex its loop, with a buffer between each two. */

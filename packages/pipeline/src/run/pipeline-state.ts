@@ -1,4 +1,5 @@
 import type { Reason } from "@sluice/core";
+import type { SinkGate } from "../connector/sink.ts";
 import type { FleetState } from "@sluice/fleet";
 
 export type PipelineStatus = "starting" | "running" | "draining" | "stopped" | "failed";
@@ -55,6 +56,8 @@ export interface VertexState {
   /** The state of its rate limit, if it has one. */
   readonly fleet?: FleetState | undefined;
   readonly waiting?: VertexWaiting | undefined;
+  /** The gate of a sink that has one. */
+  readonly gate?: SinkGate | undefined;
 }
 
 export interface PipelineState {

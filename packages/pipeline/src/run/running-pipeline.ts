@@ -15,25 +15,30 @@ export interface PipelineRuntime {
   readonly flow?: string | undefined;
   /** Default: this process alone has the whole limit. */
   readonly fleet?: PipelineFleet | undefined;
+  /** Called for every event of the pipeline. Default: none. */
   readonly observe?: ((event: PipelineEvent) => void) | undefined;
-  /** Stops the pipeline, with a drain. */
+  /** Stops the pipeline, with a drain. Default: none. */
   readonly signal?: AbortSignal | undefined;
   /** Time and randomness, for tests. Default: the real ones. */
   readonly timer?: Timer | undefined;
+  /** Jitter of pauses, for tests. Default: `systemRandom`. */
   readonly random?: Random | undefined;
 }
 
 export interface SetLimitsOptions {
   /** Whether limits that were set are taken back. Default: false. */
   readonly isUnset?: boolean | undefined;
+  /** Whether the store has the rate limit already, by `setVertexLimits`; it is then not written again. Default: false. */
+  readonly isStored?: boolean | undefined;
+  /** Whether they are those of a new definition: a vertex without a limit joins its pool, and no other replica is told. Default: false. */
+  readonly isDefinition?: boolean | undefined;
 }
 
 export interface RunningPipeline {
   readonly name: string;
   state(): PipelineState;
   /**
-   * New limits of one vertex, at once; for the whole fleet if there is a store and the vertex has had a rate limit
-   * before. With `isUnset` they are those that it was defined with, and what the store keeps is removed.
+   * New limits of one vertex, at once; the rate limit for the whole fleet if there is a store. With `isUnset` they are those that it was defined with, and what the store keeps is removed.
    */
   setLimits(vertex: string, limits: VertexLimits, options?: SetLimitsOptions): Promise<void>;
   /** Stops reading, waits for what was read (`drainMs`), gives the rest back to the source and closes everything. */

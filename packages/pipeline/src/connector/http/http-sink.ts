@@ -11,7 +11,14 @@ import type { CallOptions, Gate, Settled, Verdict, WhyWaiting } from "@sluice/eg
 import type { Message } from "../../message.ts";
 import { UnsendableError } from "../format.ts";
 import type { OpenContext } from "../open-context.ts";
-import type { Sink, SinkConnector, SinkWaiting, WriteFailure, WriteResult } from "../sink.ts";
+import type {
+  Sink,
+  SinkConnector,
+  SinkGate,
+  SinkWaiting,
+  WriteFailure,
+  WriteResult,
+} from "../sink.ts";
 import { HttpAnswerError } from "./http-answer-error.ts";
 import { HttpConnections } from "./http-connections.ts";
 import { HttpExchange, isSuccess } from "./http-exchange.ts";
@@ -104,9 +111,12 @@ class HttpSink implements Sink {
   readonly #service: ServiceTime;
   /** Ends attempts that take too long; undici bounds the gaps of an answer, not the whole. */
   readonly #alarms: Alarms;
+  /** The status of the last answer that refused a request. */
+  #refusedStatus: number | undefined;
 
   constructor(settings: HttpSinkSettings, context: OpenContext) {
-    const { url, tls, request, observers = [], headers, carry, idempotencyHeader } = settings;
+    const { url, service, tls, request, observers = [] } = settings;
+    const { headers, carry, idempotencyHeader } = settings;
     const { timer, random, name } = context;
     this.#settings = settings;
     this.#context = context;
@@ -120,7 +130,7 @@ class HttpSink implements Sink {
       bodyTimeout: request.timeoutMs,
     });
     this.#gate = createGate({
-      name: `${name} to ${url.host}`,
+      name: `${name} to ${service}`,
       concurrency: request.concurrency ?? "adaptive",
       classify: verdictOf,
       maxWaiting: WAITING_MAX,
@@ -160,6 +170,22 @@ class HttpSink implements Sink {
     const leftMs = why.leftMs ?? this.#nextAnswerMs();
     const untilMs = leftMs === undefined ? undefined : this.#context.timer.now() + leftMs;
     return { reason, detail: this.#detailOf(why), untilMs };
+  }
+
+  gate(): SinkGate {
+    const { inFlight, limit, waiting, busyLimit, pausedForMs } = this.#gate;
+    const { meanMs, bestMs } = this.#service;
+    return {
+      inFlight,
+      limit,
+      waiting,
+      meanMs,
+      bestMs,
+      allowed: busyLimit,
+      ...(pausedForMs > 0 && { pausedForMs }),
+      refusedStatus: this.#refusedStatus,
+      rate: this.#gate.why()?.rate,
+    };
   }
 
   async close(): Promise<void> {
@@ -266,6 +292,7 @@ class HttpSink implements Sink {
   }
 
   #refused(status: number, excerpt: string): WriteFailure {
+    this.#refusedStatus = status;
     const { method, url } = this.#settings;
     const shown = this.#redaction.apply(excerpt.slice(0, EXCERPT_LOOKED_AT));
     const error = new HttpAnswerError(status, `${method} ${url.origin}${url.pathname}`, shown);
@@ -274,10 +301,10 @@ class HttpSink implements Sink {
   }
 
   #errorOf(reason: unknown): Error {
-    const { url, request } = this.#settings;
+    const { service, request } = this.#settings;
     const error = asError(reason);
     return LATE_CODES.has(Reflect.get(error, "code"))
-      ? new HttpTimeoutError(url.host, request.timeoutMs, { cause: error })
+      ? new HttpTimeoutError(service, request.timeoutMs, { cause: error })
       : error;
   }
 
@@ -297,17 +324,17 @@ class HttpSink implements Sink {
 
   #detailOf({ reason, leftMs, rate }: WhyWaiting): string {
     const { inFlight, limit = Infinity } = this.#gate;
-    const { host } = this.#settings.url;
+    const { service } = this.#settings;
     const left = leftMs === undefined ? "" : `, ${durationText(leftMs)} left`;
     if (reason === "concurrency") {
       const each = this.#service.describe();
-      return `${inFlight} of ${limit} requests to ${host} are in flight${each === "" ? "" : ` and each takes ${each}`}`;
+      return `${inFlight} of ${limit} requests to ${service} are in flight${each === "" ? "" : ` and each takes ${each}`}`;
     }
-    if (reason === "retry-after") return `${host} asked for a pause${left}`;
-    if (reason === "peer-busy") return `${host} answers that it is busy${left}`;
+    if (reason === "retry-after") return `${service} asked for a pause${left}`;
+    if (reason === "peer-busy") return `${service} answers that it is busy${left}`;
     if (reason === "rate")
-      return `the rate of requests to ${host}${rate === undefined ? "" : ` (${rate})`} is used up${left}`;
-    return `requests to ${host} wait: ${reason}${left}`;
+      return `the rate of requests to ${service}${rate === undefined ? "" : ` (${rate})`} is used up${left}`;
+    return `requests to ${service} wait: ${reason}${left}`;
   }
 }
 

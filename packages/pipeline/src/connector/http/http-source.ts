@@ -28,6 +28,7 @@ import type { ListenAddress } from "./listen-address.ts";
 import { readHttpSourceOptions } from "./source-options.ts";
 import type { HttpSourceOptions, HttpSourceSettings } from "./source-options.ts";
 import { dropWrongTrace } from "./trace-context.ts";
+import { WorkTurns } from "./work-turns.ts";
 
 /**
  * An endpoint to which messages are posted: one, NDJSON, or a JSON array. While the pipeline reads more slowly
@@ -66,6 +67,8 @@ class HttpSource implements Source {
   readonly #server: Server;
   readonly #buffer: IngestBuffer;
   readonly #pace: RateMeter;
+  /** Bodies that wait to be parsed; `bufferBytesMax` bounds them. */
+  readonly #turns: WorkTurns;
   /** Unique to this opening: ids of messages begin with it. */
   readonly #prefix: string;
   #url = "";
@@ -84,6 +87,7 @@ class HttpSource implements Source {
     this.#context = context;
     this.#buffer = new IngestBuffer(settings.bufferMax);
     this.#pace = new RateMeter({ clock: timer, windowMs: PACE_MS });
+    this.#turns = new WorkTurns(timer);
     this.#prefix = [random.next(), random.next()]
       .map((part) =>
         Math.floor(part * 2 ** 32)
@@ -205,8 +209,10 @@ class HttpSource implements Source {
       release();
       return this.#refuse(request, response, isLarge ? this.#tooLarge() : this.#noBytes());
     }
-    if (response.destroyed) return release();
-    const contents = this.#contentsOf(request, body);
+    const contents = await this.#turns.run(() =>
+      response.destroyed ? undefined : this.#contentsOf(request, Buffer.concat(body)),
+    );
+    if (contents === undefined) return release();
     if ("status" in contents) {
       release();
       return send(response, contents);
@@ -266,8 +272,11 @@ class HttpSource implements Source {
     return noRoom(1, this.#facts, `the bodies of waiting requests fill ${bufferBytesMax} bytes`);
   }
 
-  /** Undefined if `onBytes` does not allow all of it, or the client has left. */
-  #body(request: IncomingMessage, onBytes: (more: number) => boolean): Promise<Buffer | undefined> {
+  /** The pieces of a body. Undefined if `onBytes` does not allow all of it, or the client has left. */
+  #body(
+    request: IncomingMessage,
+    onBytes: (more: number) => boolean,
+  ): Promise<readonly Buffer[] | undefined> {
     // Not by `for await`: leaving the loop would close the connection before the answer is out.
     return new Promise((resolve) => {
       const pieces: Buffer[] = [];
@@ -280,7 +289,7 @@ class HttpSource implements Source {
         resolve(undefined);
       };
       request.on("data", onData);
-      request.once("end", () => resolve(Buffer.concat(pieces)));
+      request.once("end", () => resolve(pieces));
       request.once("close", () => resolve(undefined));
     });
   }

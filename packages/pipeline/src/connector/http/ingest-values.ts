@@ -1,3 +1,4 @@
+import { hasReplaced } from "../format.ts";
 import type { Format } from "../format.ts";
 
 /** The values of a body, or what is wrong with it. */
@@ -13,15 +14,19 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
  * a message that is itself an array is sent as a line of NDJSON. Any other body is one message.
  */
 export function ingestValues(body: Buffer, contentType: string, format: Format): IngestValues {
-  if (NDJSON.test(contentType)) return linesOf(body, format);
-  if (JSON_TYPE.test(contentType) || format === "json") return jsonValues(body, format);
+  const isLines = NDJSON.test(contentType);
+  if (isLines || JSON_TYPE.test(contentType) || format === "json") {
+    const text = body.toString("utf8");
+    if (hasReplaced(text, body)) return { problem: "the body is no UTF-8; JSON must be" };
+    return isLines ? linesOf(text, format) : jsonValues(text, format);
+  }
   if (body.length === 0) return { problem: "the body is empty; post one message or several" };
   return { values: [format === "text" ? body.toString("utf8") : body] };
 }
 
-function linesOf(body: Buffer, format: Format): IngestValues {
+function linesOf(text: string, format: Format): IngestValues {
   const values: unknown[] = [];
-  for (const [index, line] of body.toString("utf8").split("\n").entries()) {
+  for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     const value = parsed(line);
     if (value instanceof SyntaxError)
@@ -31,8 +36,8 @@ function linesOf(body: Buffer, format: Format): IngestValues {
   return values.length > 0 ? { values } : { problem: "the body has no line with a message" };
 }
 
-function jsonValues(body: Buffer, format: Format): IngestValues {
-  const value = parsed(body.toString("utf8"));
+function jsonValues(text: string, format: Format): IngestValues {
+  const value = parsed(text);
   if (value instanceof SyntaxError) return { problem: `the body is no JSON: ${value.message}` };
   if (!Array.isArray(value)) return { values: [inFormat(value, format)] };
   if (value.length === 0) return { problem: "the array is empty; post at least one message" };

@@ -1,5 +1,5 @@
 import type { Message } from "../../message.ts";
-import { encode } from "../format.ts";
+import { encode, jsonText } from "../format.ts";
 import type { HttpBatchSettings } from "./sink-options.ts";
 
 /** One request: its messages, by their places in the batch of the pipeline, and its body. */
@@ -102,7 +102,7 @@ function jsonOf(value: unknown, format: HttpBatchSettings["format"]): Buffer | E
   const bytes = encode(value);
   if (format === "ndjson" && !bytes.includes(NEWLINE)) return bytes;
   try {
-    return Buffer.from(JSON.stringify(JSON.parse(bytes.toString("utf8"))));
+    return Buffer.from(JSON.stringify(JSON.parse(jsonText(bytes))));
   } catch (error) {
     const wayOut = "send it without batch, or let a map turn it into a value";
     return new SyntaxError(`the message's bytes are no JSON, which a batch is made of; ${wayOut}`, {

@@ -28,10 +28,16 @@ export class ServiceTime {
     return this.#mean.mean;
   }
 
+  /** The lowest mean; undefined while none is known. */
+  get bestMs(): number | undefined {
+    const best = Math.min(this.#best, this.#bestBefore);
+    return Number.isFinite(best) && best > 0 ? best : undefined;
+  }
+
   /** `mean ÷ best − 1`; 0 while no best is known. */
   get longerPart(): number {
-    const best = Math.min(this.#best, this.#bestBefore);
-    return Number.isFinite(best) && best > 0 ? (this.#mean.mean ?? best) / best - 1 : 0;
+    const { bestMs } = this;
+    return bestMs === undefined ? 0 : (this.#mean.mean ?? bestMs) / bestMs - 1;
   }
 
   /** The time of a request that has succeeded. */

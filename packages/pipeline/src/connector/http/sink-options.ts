@@ -28,7 +28,10 @@ export interface HttpRequestOptions {
   readonly concurrency?: ConcurrencySetting | undefined;
   /** Requests per time, such as `"500/s"`, or a limiter that a fleet shares. Default: not limited. */
   readonly rate?: RateSetting | RateSource | undefined;
-  /** Several rates by name that hold at once, `{ requests: "500/min", tokens: "200000/min" }`, instead of `rate`. */
+  /**
+   * Several rates by name that hold at once, `{ requests: "500/min", tokens: "200000/min" }`, instead of `rate`.
+   * Default: none.
+   */
   readonly rates?: Readonly<Record<string, RateSetting | RateSource>> | undefined;
   /** What one request takes of the rates, by their names: fixed, or by its messages. Default: 1 of each. */
   readonly cost?: Cost | ((messages: readonly Message[]) => Cost) | undefined;
@@ -42,9 +45,11 @@ export interface HttpRequestOptions {
 
 export interface HttpSinkOptions {
   readonly url: string;
+  /** What the service is called in events, `why` and errors, such as `payments`. Default: its host. */
+  readonly name?: string | undefined;
   /** Default: `POST`. */
   readonly method?: "POST" | "PUT" | "PATCH" | undefined;
-  /** Fields of every request, such as `authorization`. */
+  /** Fields of every request, such as `authorization`. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Several messages in one request. Default: each message has its own request. */
   readonly batch?: HttpBatchOptions | undefined;
@@ -52,16 +57,19 @@ export interface HttpSinkOptions {
   readonly carry?: readonly string[] | undefined;
   /** The field with the message's id, by which a service knows a repetition; false for none. Default: `idempotency-key`. */
   readonly idempotencyHeader?: string | false | undefined;
+  /** How requests go out. Default: those of `HttpRequestOptions`. */
   readonly request?: HttpRequestOptions | undefined;
-  /** For https URLs. */
+  /** For https URLs. Default: the CAs of Node, no certificate. */
   readonly tls?: TlsOptions | undefined;
-  /** What the gate tells, for metrics. */
+  /** What the gate tells, for metrics. Default: none. */
   readonly observers?: GateObserver | readonly GateObserver[] | undefined;
 }
 
 /** The options, checked, with defaults. */
 export interface HttpSinkSettings {
   readonly url: URL;
+  /** For people. */
+  readonly service: string;
   readonly method: "POST" | "PUT" | "PATCH";
   readonly headers: Readonly<Record<string, string>>;
   readonly batch: Required<HttpBatchSettings> | undefined;
@@ -80,6 +88,7 @@ export interface HttpBatchSettings {
 
 const KNOWN: ReadonlySet<string> = new Set<keyof HttpSinkOptions>([
   "url",
+  "name",
   "method",
   "headers",
   "batch",
@@ -109,6 +118,9 @@ const FORMATS: ReadonlySet<string> = new Set(["ndjson", "json"]);
 /** W3C trace context and baggage. */
 const CARRIED: readonly string[] = ["traceparent", "tracestate", "baggage"];
 
+/** Characters of a service's name: it stands in every sentence about the sink. */
+const NAME_LENGTH_MAX = 64;
+
 const TIMEOUT_MS = 30_000;
 const BATCH_MESSAGES = 100;
 const BATCH_BYTES = 1_048_576;
@@ -127,8 +139,10 @@ export function readHttpSinkOptions(options: HttpSinkOptions): HttpSinkSettings 
     throw new ConfigError(
       `method is ${JSON.stringify(method)}; it must be "POST", "PUT" or "PATCH"`,
     );
+  const url = requireHttpUrl(options.url);
   return {
-    url: requireHttpUrl(options.url),
+    url,
+    service: options.name === undefined ? url.host : requireName(options.name),
     method,
     headers: lowerCased(headers),
     batch: batch === undefined ? undefined : readBatch(batch),
@@ -138,6 +152,13 @@ export function readHttpSinkOptions(options: HttpSinkOptions): HttpSinkSettings 
     tls,
     observers,
   };
+}
+
+function requireName(name: string): string {
+  if (typeof name === "string" && /\S/.test(name) && name.length <= NAME_LENGTH_MAX) return name;
+  throw new ConfigError(
+    `name is ${JSON.stringify(name)}; use a text of 1 to ${NAME_LENGTH_MAX} characters, such as "payments"`,
+  );
 }
 
 function readBatch(batch: HttpBatchOptions): HttpBatchSettings {

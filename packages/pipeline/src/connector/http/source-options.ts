@@ -27,7 +27,7 @@ export interface HttpSourceOptions {
   readonly requestsMax?: number | undefined;
   /** Longest time of a request to arrive, and longest wait of its messages for their acknowledgement, ms. Default: 30 000. */
   readonly timeoutMs?: number | undefined;
-  /** Clients must send it as a bearer token; needed where other machines reach the address. */
+  /** Clients must send it as a bearer token; needed where other machines reach the address. Default: none. */
   readonly token?: string | undefined;
   /** Listen beyond this machine without a token. Default: false. */
   readonly allowAnonymous?: boolean | undefined;

@@ -6,9 +6,9 @@ import type { Message } from "../../message.ts";
 export interface MemorySourceOptions {
   /** Whether reads wait for further messages instead of answering the end. Default: false. */
   readonly isEndless?: boolean | undefined;
-  /** Called before each read; what it throws is what the read rejects with. */
+  /** Called before each read; what it throws is what the read rejects with. Default: none. */
   readonly onRead?: (() => void | Promise<void>) | undefined;
-  /** Called before each acknowledgement; what it throws is what that rejects with. */
+  /** Called before each acknowledgement; what it throws is what that rejects with. Default: none. */
   readonly onAck?: ((messages: readonly Message[]) => void | Promise<void>) | undefined;
 }
 

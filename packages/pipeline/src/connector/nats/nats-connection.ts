@@ -12,7 +12,10 @@ import { natsError } from "./nats-failure.ts";
 export interface NatsConnectionOptions {
   /** Addresses of servers, e.g. `nats://localhost:4222`; one of them is enough. */
   readonly servers: string | readonly string[];
-  /** Further options of `connect` of @nats-io/transport-node, such as `user` and `pass`, `token`, `authenticator`, `tls`. */
+  /**
+   * Further options of `connect` of @nats-io/transport-node, such as `user` and `pass`, `token`, `authenticator`, `tls`.
+   * Default: none.
+   */
   readonly connection?: Omit<NodeConnectionOptions, "servers"> | undefined;
   /** For each call, ms; 100 to 60,000. @default 5000 */
   readonly timeoutMs?: number | undefined;

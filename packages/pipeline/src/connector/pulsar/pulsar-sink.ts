@@ -124,7 +124,13 @@ class PulsarSink implements Sink {
     };
   }
 
+  /**
+   * Messages that still wait for a receipt are those of writes that were cut off at the end of a drain: the pipeline gives
+   * them back to its source. To flush them would take as long as the broker's throttle lasts, and store them twice.
+   */
   async close(): Promise<void> {
+    if (this.#producer !== undefined && this.#producer.pendingMessages > 0)
+      await this.#producer.close({ signal: AbortSignal.abort() });
     await this.#client?.close();
   }
 

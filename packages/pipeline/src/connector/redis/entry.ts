@@ -1,5 +1,5 @@
 import type { Message } from "../../message.ts";
-import { encode } from "../format.ts";
+import { encode, hasReplaced } from "../format.ts";
 
 /** Fields of an entry beside that of the value. */
 const KEY = "key";
@@ -21,6 +21,8 @@ export function messageOf(
   let eventTimeMs: number | undefined;
   const headers: Record<string, string> = {};
   const all: Record<string, string> = {};
+  /** The first field that is no UTF-8. */
+  let foreign: Buffer | undefined;
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const name = String(fields[at]);
     const bytes = fields[at + 1] ?? Buffer.alloc(0);
@@ -29,12 +31,14 @@ export function messageOf(
       continue;
     }
     const text = bytes.toString("utf8");
+    if (hasReplaced(text, bytes)) foreign ??= bytes;
     all[name] = text;
     if (name === KEY) key = text;
     else if (name === TIME) eventTimeMs = timeOf(text);
     else if (name.startsWith(HEADER)) headers[name.slice(HEADER.length).toLowerCase()] = text;
   }
-  if (value === undefined) return { id, value: encode(all), headers: {} };
+  // Without UTF-8 there is no JSON of the fields: the source gives such bytes up as a poison message.
+  if (value === undefined) return { id, value: foreign ?? encode(all), headers: {} };
   return {
     id,
     value,

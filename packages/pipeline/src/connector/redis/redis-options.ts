@@ -6,9 +6,15 @@ import { loadLibrary } from "../load-library.ts";
 
 /** Where Redis or Valkey is: one of `url` and `client`. */
 export interface RedisConnectionOptions {
-  /** `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS. */
+  /**
+   * `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS.
+   * Default: none; `url` or `client` is needed.
+   */
   readonly url?: string | undefined;
-  /** A client of ioredis whose settings are used, e.g. for Sentinel: the connector opens connections of its own (`client.duplicate()`). */
+  /**
+   * A client of ioredis whose settings are used, e.g. for Sentinel: the connector opens connections of its own (`client.duplicate()`).
+   * Default: none.
+   */
   readonly client?: Redis | undefined;
   /** For each call, the connection included, ms; 1 to 60,000. A read may wait longer for messages. @default 5000 */
   readonly timeoutMs?: number | undefined;

@@ -3,6 +3,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import type { Timer } from "@sluice/core";
 import { nextTurn } from "@sluice/core/system";
+import { hasReplaced } from "../../connector/format.ts";
 import { LineSplitter } from "../../connector/line-splitter.ts";
 import type { Line } from "../../connector/line-splitter.ts";
 import { endAtExit, forget, killGroup, OWN_GROUP } from "./process-group.ts";
@@ -13,7 +14,8 @@ export interface ChildOptions {
   readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string>> | undefined;
   readonly lineBytesMax: number;
-  readonly onLine: (line: string) => void;
+  /** `isWhole` is false for a line that is no UTF-8: its text lacks some of its bytes. */
+  readonly onLine: (line: string, isWhole: boolean) => void;
   readonly onErrorLine: (line: string) => void;
   /** A line of its output is longer than `lineBytesMax`; told once or more. */
   readonly onTooLong: () => void;
@@ -118,14 +120,15 @@ export class Child {
 function read(
   stream: NodeJS.ReadableStream,
   lineBytesMax: number,
-  onLine: (line: string) => void,
+  onLine: (line: string, isWhole: boolean) => void,
   onTooLong: () => void,
 ): void {
   const splitter = new LineSplitter(lineBytesMax);
   const onLines = (lines: readonly Line[]): void => {
     for (const { bytes } of lines) {
-      if (bytes === undefined) onTooLong();
-      else onLine(bytes.toString("utf8"));
+      const text = bytes?.toString("utf8");
+      if (bytes === undefined || text === undefined) onTooLong();
+      else onLine(text, !hasReplaced(text, bytes));
     }
   };
   stream.on("data", (chunk: Buffer) => {

@@ -61,7 +61,7 @@ export class CommandMapper implements Mapper {
   private constructor(settings: MapCommandSettings, context: OpenContext) {
     this.#settings = settings;
     this.#context = context;
-    this.#notice = new LineNotice(context.timer, context.tell);
+    this.#notice = new LineNotice(context.timer, context.tell, settings.secrets);
     this.#backoff = new RestartBackoff(settings.restartMaxMs);
   }
 
@@ -120,7 +120,7 @@ export class CommandMapper implements Mapper {
       cwd,
       env,
       lineBytesMax,
-      onLine: (line) => this.#onLine(line),
+      onLine: (line, isWhole) => this.#onLine(line, isWhole),
       onErrorLine: (line) => this.#notice.add(`${command}: ${line}`),
       onTooLong: () => this.#end(child, `wrote a line of more than ${lineBytesMax} bytes`),
       onRoom: () => this.#pump(),
@@ -175,8 +175,8 @@ export class CommandMapper implements Mapper {
     if (!this.#isWatching) void this.#watch();
   }
 
-  #onLine(line: string): void {
-    const answer = parseAnswer(line);
+  #onLine(line: string, isWhole: boolean): void {
+    const answer = parseAnswer(line, isWhole);
     if (typeof answer === "string") {
       this.#notice.add(`${this.#settings.command}: ${answer}`);
       return;

@@ -1,4 +1,5 @@
 import type { Clock } from "@sluice/core";
+import { Redaction } from "@sluice/core/internal";
 import type { ConnectorEvent } from "../../connector/open-context.ts";
 
 /** Lines that are told within one second; further ones are counted. A log takes more, but a person does not. */
@@ -7,17 +8,23 @@ const LINES_PER_SECOND = 20;
 const LINE_LENGTH_MAX = 500;
 const WINDOW_MS = 1_000;
 
-/** Tells the lines that a child writes for people, a bounded number of them. */
+/** Tells the lines that a child writes for people, a bounded number of them, without secrets. */
 export class LineNotice {
   readonly #clock: Clock;
   readonly #tell: (event: ConnectorEvent) => void;
+  readonly #redaction: Redaction;
   #sinceMs = -Infinity;
   #told = 0;
   #leftOut = 0;
 
-  constructor(clock: Clock, tell: (event: ConnectorEvent) => void) {
+  constructor(
+    clock: Clock,
+    tell: (event: ConnectorEvent) => void,
+    secrets: readonly string[] = [],
+  ) {
     this.#clock = clock;
     this.#tell = tell;
+    this.#redaction = new Redaction(secrets);
   }
 
   add(text: string): void {
@@ -32,7 +39,9 @@ export class LineNotice {
       return;
     }
     this.#told++;
-    this.#tell({ level: "warning", text: text.slice(0, LINE_LENGTH_MAX) });
+    // Twice the length: a secret that is cut at the end of the line is known by its whole text.
+    const shown = this.#redaction.apply(text.slice(0, 2 * LINE_LENGTH_MAX));
+    this.#tell({ level: "warning", text: shown.slice(0, LINE_LENGTH_MAX) });
   }
 
   #tellLeftOut(): void {

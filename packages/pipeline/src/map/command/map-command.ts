@@ -8,10 +8,11 @@ import { CommandMapper } from "./command-mapper.ts";
 export interface MapCommandOptions {
   /** The program, such as `python3`. */
   readonly command: string;
+  /** Arguments of the program. Default: none. */
   readonly args?: readonly string[] | undefined;
   /** The program's working directory. Default: that of this process. */
   readonly cwd?: string | undefined;
-  /** Variables beside those of this process. */
+  /** Variables beside those of this process. Default: none. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Longest time without an answer while messages are in flight, ms; the program is then replaced. Default: 30 000. */
   readonly timeoutMs?: number | undefined;
@@ -23,6 +24,8 @@ export interface MapCommandOptions {
   readonly lineBytesMax?: number | undefined;
   /** Longest pause before a restart, ms; pauses begin at 100 ms and double. Default: 10 000. */
   readonly restartMaxMs?: number | undefined;
+  /** Texts that are hidden where lines of the program are told, such as tokens that it was given. Default: none. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /** The options, checked, with defaults. */
@@ -36,6 +39,7 @@ export interface MapCommandSettings {
   readonly inFlightMax: number;
   readonly lineBytesMax: number;
   readonly restartMaxMs: number;
+  readonly secrets: readonly string[];
 }
 
 const KEYS: ReadonlySet<string> = new Set([
@@ -48,11 +52,12 @@ const KEYS: ReadonlySet<string> = new Set([
   "inFlightMax",
   "lineBytesMax",
   "restartMaxMs",
+  "secrets",
 ] satisfies (keyof MapCommandOptions)[]);
 
 /**
  * A map in a program of any language: it reads a line of JSON for each message and writes a line for each answer,
- * in any order. `docs/maps.md` has the protocol.
+ * in any order. `docs/reference/maps.md` has the protocol.
  *
  * @example
  * mapCommand({ command: "python3", args: ["enrich.py"] })
@@ -71,7 +76,7 @@ function readMapCommandOptions(options: MapCommandOptions): MapCommandSettings {
   requireKnownKeys("mapCommand", options, KEYS);
   const { command, args = [], cwd, env } = options;
   const { timeoutMs = 30_000, startMs = 10_000, inFlightMax = 100 } = options;
-  const { lineBytesMax = 16_777_216, restartMaxMs = 10_000 } = options;
+  const { lineBytesMax = 16_777_216, restartMaxMs = 10_000, secrets = [] } = options;
   if (typeof command !== "string" || command === "")
     throw new ConfigError(
       `command is ${JSON.stringify(command)}; use a program, with its arguments in args: { command: "python3", args: ["map.py"] }`,
@@ -81,5 +86,6 @@ function readMapCommandOptions(options: MapCommandOptions): MapCommandSettings {
   requireWhole("inFlightMax", inFlightMax, 1, 1_000_000);
   requireWhole("lineBytesMax", lineBytesMax, 1, 1_073_741_824);
   requireDuration("restartMaxMs", restartMaxMs, 1);
-  return { command, args, cwd, env, timeoutMs, startMs, inFlightMax, lineBytesMax, restartMaxMs };
+  const times = { timeoutMs, startMs, restartMaxMs };
+  return { command, args, cwd, env, ...times, inFlightMax, lineBytesMax, secrets };
 }

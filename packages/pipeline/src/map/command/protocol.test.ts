@@ -42,6 +42,17 @@ test.each([
   expect("error" in mapped ? mapped.error.message : "").toContain(text);
 });
 
+test("an answer that is no UTF-8 is a final failure of its message", () => {
+  const answer = parseAnswer('{"id":1,"outputs":[{"value":"Z\u{FFFD}rich"}]}', false);
+  expect(answer).toMatchObject({
+    id: "1",
+    mapped: {
+      isRetriable: false,
+      error: { message: expect.stringContaining("no UTF-8") as string },
+    },
+  });
+});
+
 test("ids may be numbers, and an error may say whether it is final", () => {
   expect(parseAnswer('{"id":1,"error":"x"}')).toMatchObject({
     id: "1",

@@ -23,13 +23,14 @@ export function lineOf(id: string, message: Message): string {
   return `${JSON.stringify({ id, messageId, ...content, key, headers, eventTimeMs })}\n`;
 }
 
-/** Reads a line of the child. A text says what is wrong with the line. */
-export function parseAnswer(line: string): Answer | string {
+/** Reads a line of the child; `isWhole` is false if it is no UTF-8. A text says what is wrong with the line. */
+export function parseAnswer(line: string, isWhole: boolean = true): Answer | string {
   const parsed = parseObject(line);
   if (parsed === undefined) return `a line of its output is no JSON object: ${excerpt(line)}`;
   const { id, outputs, error, retriable = true } = parsed;
   if (typeof id !== "string" && typeof id !== "number")
     return `a line of its output has no id: ${excerpt(line)}`;
+  if (!isWhole) return failed(id, `the answer is no UTF-8: ${excerpt(line)}`, false);
   if (error !== undefined && error !== null) {
     const text = typeof error === "string" ? error : JSON.stringify(error);
     return failed(id, text, retriable !== false);

@@ -15,7 +15,7 @@ export interface MapThreadsOptions {
   readonly timeoutMs?: number | undefined;
   /** Heap of one thread, MiB; a thread that needs more is replaced. Default: Node's own bound. */
   readonly memoryMb?: number | undefined;
-  /** Passed to the function with every call: plain data. */
+  /** Passed to the function with every call: plain data. Default: undefined. */
   readonly settings?: unknown;
 }
 

@@ -1,8 +1,14 @@
 import { ConfigError } from "@sluice/core";
-import { clearPoolLimits, joinFleet, redisStore, setPoolLimits } from "@sluice/fleet";
+import { joinFleet, redisStore, watchPoolLimits } from "@sluice/fleet";
 import type { FleetLimiter, PoolStore, RateLimitBlock } from "@sluice/fleet";
+import { slept } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 import type { PipelineFleet } from "../running-pipeline.ts";
+import { announcementNameOf, poolNameOf, setVertexLimits } from "./vertex-pool.ts";
+import type { VertexPool } from "./vertex-pool.ts";
+
+/** How long a start waits for the store's word on vertices without a limit, ms: a store that is away must not stop them. */
+const ANNOUNCEMENT_MS = 250;
 
 /**
  * The pools of a pipeline's vertices, `flow/pipeline/vertex`. One store serves all of them; a store that is made
@@ -14,6 +20,8 @@ export class Pools {
   readonly #fleet: PipelineFleet;
   readonly #store: PoolStore | undefined;
   readonly #ownsStore: boolean;
+  readonly #watched = new AbortController();
+  readonly #watches: Promise<void>[] = [];
 
   constructor(context: RunContext, flow: string, fleet: PipelineFleet) {
     const { store } = fleet;
@@ -30,15 +38,18 @@ export class Pools {
     vertex: string,
     rateLimit: RateLimitBlock | undefined,
     signal: AbortSignal,
+    { isAnnounced = false }: { readonly isAnnounced?: boolean } = {},
   ): Promise<FleetLimiter | undefined> {
     if (rateLimit === undefined) return undefined;
     const { timer, random, tell, pipeline } = this.#context;
     const of = { pipeline, vertex };
     tell({ ...of, kind: "opening", what: "pool" });
     return joinFleet({
-      pool: this.#poolOf(vertex),
+      pool: poolNameOf(this.#poolOf(vertex)),
       rateLimit,
       ...this.#members(rateLimit),
+      // All replicas join a new pool at once: without safe shares, all but one would stand still for its learning time.
+      ...(isAnnounced && this.isShared ? { joinOn: "safe-share" as const } : {}),
       signal,
       runtime: { timer, random },
       onEvent: (event) => {
@@ -48,28 +59,63 @@ export class Pools {
     });
   }
 
-  /** New limits: for all members of the vertex's pool at their next sync, or at once where there is no store. */
-  async setLimits(vertex: string, limiter: FleetLimiter, rateLimit: RateLimitBlock): Promise<void> {
-    if (this.#store === undefined) limiter.setRateLimit(rateLimit);
-    else await setPoolLimits(this.#store, this.#poolOf(vertex), changeableOf(rateLimit));
-  }
-
-  /** The limits that members have joined with hold again: at their next sync, or at once where there is no store. */
-  async unsetLimits(
+  /**
+   * Tells limits that are set for a vertex that was started without one: others of the fleet may set them, or have set them
+   * before this start. Resolves once the store has answered, or has not within `ANNOUNCEMENT_MS`.
+   */
+  async watch(
     vertex: string,
-    limiter: FleetLimiter,
-    rateLimit: RateLimitBlock,
+    onLimits: (rateLimit: RateLimitBlock | undefined) => void,
   ): Promise<void> {
-    if (this.#store === undefined) limiter.setRateLimit(rateLimit);
-    else await clearPoolLimits(this.#store, this.#poolOf(vertex));
+    const store = this.#store;
+    if (store === undefined) return;
+    const { timer, random } = this.#context;
+    const looked = new AbortController();
+    this.#watches.push(
+      watchPoolLimits(store, announcementNameOf(this.#poolOf(vertex)), {
+        timer,
+        random,
+        signal: this.#watched.signal,
+        onLimits,
+        onLooked: () => looked.abort(),
+      }),
+    );
+    await slept(timer, ANNOUNCEMENT_MS, looked.signal);
   }
 
+  /** A limit of a vertex that was defined without one, for all replicas; undefined: none again. */
+  async announce(vertex: string, rateLimit: RateLimitBlock | undefined): Promise<void> {
+    if (this.#store === undefined) return;
+    const isUnlimited = true;
+    await setVertexLimits(this.#store, this.#poolOf(vertex), rateLimit, { isUnlimited });
+  }
+
+  /** Whether limits are changed through the store, and followed by all members at their next sync. */
+  get isShared(): boolean {
+    return this.#store !== undefined;
+  }
+
+  /** New limits of a vertex, for all members of its pool. */
+  async setLimits(vertex: string, rateLimit: RateLimitBlock): Promise<void> {
+    if (this.#store !== undefined)
+      await setVertexLimits(this.#store, this.#poolOf(vertex), rateLimit);
+  }
+
+  /** The limits that members have joined with hold again. */
+  async unsetLimits(vertex: string): Promise<void> {
+    if (this.#store !== undefined)
+      await setVertexLimits(this.#store, this.#poolOf(vertex), undefined);
+  }
+
+  /** Ends the watches, and the store that was made here. */
   async close(): Promise<void> {
+    this.#watched.abort();
+    await Promise.all(this.#watches.splice(0));
     if (this.#ownsStore) await this.#store?.close();
   }
 
-  #poolOf(vertex: string): string {
-    return `${this.#flow}/${this.#context.pipeline}/${vertex}`;
+  #poolOf(vertex: string): VertexPool {
+    return { flow: this.#flow, pipeline: this.#context.pipeline, vertex };
   }
 
   #members(rateLimit: RateLimitBlock): Omit<PipelineFleet, "store"> & { store?: PoolStore } {
@@ -91,14 +137,4 @@ export class Pools {
 
 function isPoolStore(store: NonNullable<PipelineFleet["store"]>): store is PoolStore {
   return typeof store === "object" && "sync" in store && "setLimits" in store;
-}
-
-/** Without the settings that a member is started with. */
-function changeableOf({ max, min, rampUpDuration, modes }: RateLimitBlock): RateLimitBlock {
-  return {
-    max,
-    ...(min === undefined ? {} : { min }),
-    ...(rampUpDuration === undefined ? {} : { rampUpDuration }),
-    ...(modes === undefined ? {} : { modes }),
-  };
 }

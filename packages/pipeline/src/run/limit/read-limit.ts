@@ -75,6 +75,20 @@ export class ReadLimit {
     return grant;
   }
 
+  /** Waits for more tokens, for a short time and at most `ms`. Answers false if the signal ended the wait. */
+  async gather(ms: number, signal: AbortSignal): Promise<boolean> {
+    const limiter = this.#limiter;
+    const { timer } = this.#context;
+    const sinceMs = timer.now();
+    this.#waitingSinceMs = sinceMs;
+    if (limiter !== undefined) this.#tell(this.#notice.onWait(limiter.reason, sinceMs), limiter);
+    try {
+      return await slept(timer, Math.max(1, Math.min(ms, GATHER_MS)), signal);
+    } finally {
+      this.#waitingSinceMs = undefined;
+    }
+  }
+
   /** Waits for tokens for a read of 1 to `countMax` messages. Undefined if the signal ended the wait, or the limit has changed. */
   async acquire(countMax: number, signal: AbortSignal): Promise<Grant | undefined> {
     const limiter = this.#limiter;

@@ -1,5 +1,5 @@
 import { SinkClosedError } from "../../connector/connector-error.ts";
-import type { Sink, WriteResult } from "../../connector/sink.ts";
+import type { Sink, SinkGate, WriteResult } from "../../connector/sink.ts";
 import type { Batch } from "../../flow/batch.ts";
 import type { Origin } from "../../flow/origin.ts";
 import type { FailedTry } from "../../flow/tries.ts";
@@ -39,6 +39,10 @@ export class SinkWorker implements Worker {
     }
     this.#waitingSinceMs ??= this.#parts.context.timer.now();
     return { ...waiting, sinceMs: this.#waitingSinceMs };
+  }
+
+  gate(): SinkGate | undefined {
+    return this.#parts.sink.gate?.();
   }
 
   async work(batch: Batch): Promise<void> {

@@ -1,3 +1,4 @@
+import type { SinkGate } from "../../connector/sink.ts";
 import { isDeepStrictEqual } from "node:util";
 import { InvariantError } from "@sluice/core";
 import type { VertexLimits } from "../../definition/pipeline-definition.ts";
@@ -5,6 +6,8 @@ import { settingsOf } from "../../definition/vertex-settings.ts";
 import type { VertexSettings } from "../../definition/vertex-settings.ts";
 import type { Batch } from "../../flow/batch.ts";
 import type { VertexState, VertexWaiting, VertexWork } from "../pipeline-state.ts";
+import { asError } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import type { SetLimitsOptions } from "../running-pipeline.ts";
 import type { Pools } from "../limit/pools.ts";
 import type { ReadLimit } from "../limit/read-limit.ts";
@@ -26,6 +29,8 @@ export interface VertexLoop {
   work(): VertexWork | undefined;
   /** Why it waits, if not for tokens. */
   why(): VertexWaiting | undefined;
+  /** The gate of a sink, if it has one. */
+  gate?(): SinkGate | undefined;
 }
 
 interface VertexParts {
@@ -35,6 +40,7 @@ interface VertexParts {
   readonly meter: VertexMeter;
   readonly limit: ReadLimit;
   readonly pools: Pools;
+  readonly context: RunContext;
   /** Defaults of the pipeline. */
   readonly defaults: VertexLimits | undefined;
 }
@@ -46,6 +52,9 @@ export class Vertex {
   #settings: VertexSettings;
   /** The rate limit that its limiter was made with. */
   #joinedWith: VertexSettings["rateLimit"];
+  /** The rate limit of its definition. */
+  #definedWith: VertexSettings["rateLimit"];
+  #turn: Promise<void> = Promise.resolve();
   #loop: VertexLoop | undefined;
 
   constructor(parts: VertexParts, settings: VertexSettings) {
@@ -53,6 +62,7 @@ export class Vertex {
     this.#parts = parts;
     this.#settings = settings;
     this.#joinedWith = settings.rateLimit;
+    this.#definedWith = settings.rateLimit;
   }
 
   readonly settings = (): VertexSettings => this.#settings;
@@ -76,26 +86,87 @@ export class Vertex {
   }
 
   /** New limits, at once; what is left out is the pipeline's, as in the definition. */
-  async setLimits(
+  setLimits(
     limits: VertexLimits,
     signal: AbortSignal,
-    { isUnset = false }: SetLimitsOptions = {},
+    options: SetLimitsOptions = {},
   ): Promise<void> {
-    const { pools, limit, defaults, name } = this.#parts;
-    const settings = settingsOf(defaults, limits, `${name}.limits`);
-    const { rateLimit } = settings;
-    if (rateLimit !== undefined && limit.limiter !== undefined) {
+    const { defaults, name } = this.#parts;
+    return this.#inTurn(async () => {
+      const given = settingsOf(defaults, limits, `${name}.limits`);
+      // A limit that came through the store stays while only other settings change.
+      const isKept = options.isStored === true && options.isUnset !== true;
+      const rateLimit = given.rateLimit ?? (isKept ? this.#settings.rateLimit : undefined);
+      const settings = { ...given, rateLimit };
+      await this.#share(settings.rateLimit, options);
+      if (options.isDefinition === true) this.#definedWith = settings.rateLimit;
+      await this.#use(settings.rateLimit, signal);
+      this.#settings = settings;
+      this.loop.wake();
+    });
+  }
+
+  /** Follows limits that others of the fleet set. Resolves once it is known whether there are any now. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { pools, name, context } = this.#parts;
+    let taken: Promise<void> | undefined;
+    await pools.watch(name, (rateLimit) => {
+      taken = this.#inTurn(() => this.#onAnnounced(rateLimit, signal)).catch((error: unknown) => {
+        if (signal.aborted) return;
+        const text = `the limit that was set for ${name} cannot be taken: ${asError(error).message}`;
+        const event = { level: "warning", text } as const;
+        context.tell({ kind: "connector", pipeline: context.pipeline, vertex: name, event });
+      });
+    });
+    await taken;
+  }
+
+  /** Another replica, or this one, has set or cleared the limit of a vertex that is defined without one. */
+  async #onAnnounced(rateLimit: VertexSettings["rateLimit"], signal: AbortSignal): Promise<void> {
+    // In a pool already: its next sync brings the new limit.
+    const isKnown = (rateLimit === undefined) === (this.#parts.limit.limiter === undefined);
+    if (this.#definedWith !== undefined || isKnown) return;
+    await this.#use(rateLimit, signal);
+    this.#settings = { ...this.#settings, rateLimit };
+    this.#loop?.wake();
+  }
+
+  /** Tells the other replicas. */
+  async #share(
+    rateLimit: VertexSettings["rateLimit"],
+    { isUnset = false, isStored = false, isDefinition = false }: SetLimitsOptions,
+  ): Promise<void> {
+    const { pools, limit, name } = this.#parts;
+    const { limiter } = limit;
+    if (isStored) return;
+    if (this.#definedWith === undefined && !isDefinition) await pools.announce(name, rateLimit);
+    else if (rateLimit !== undefined && limiter !== undefined) {
       // Members that joined with these limits have them again once the store has no others.
-      if (isUnset && isDeepStrictEqual(rateLimit, this.#joinedWith))
-        await pools.unsetLimits(name, limit.limiter, rateLimit);
-      else await pools.setLimits(name, limit.limiter, rateLimit);
-    } else {
-      this.#joinedWith = rateLimit;
-      const before = limit.replace(await pools.join(name, rateLimit, signal));
-      await before?.leave("redeploy");
+      if (isUnset && isDeepStrictEqual(rateLimit, this.#joinedWith)) await pools.unsetLimits(name);
+      else await pools.setLimits(name, rateLimit);
     }
-    this.#settings = settings;
-    this.loop.wake();
+  }
+
+  /** Joins the pool, leaves it, or changes the limiter of a process without a store. */
+  async #use(rateLimit: VertexSettings["rateLimit"], signal: AbortSignal): Promise<void> {
+    const { pools, limit, name } = this.#parts;
+    const { limiter } = limit;
+    if (rateLimit !== undefined && limiter !== undefined) {
+      if (!pools.isShared) limiter.setRateLimit(rateLimit);
+      return;
+    }
+    if (rateLimit === undefined && limiter === undefined) return;
+    this.#joinedWith = rateLimit;
+    const isAnnounced = this.#definedWith === undefined;
+    const before = limit.replace(await pools.join(name, rateLimit, signal, { isAnnounced }));
+    await before?.leave("redeploy");
+  }
+
+  /** One change after the other: two joins at once would leave a member behind. */
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(change);
+    this.#turn = done.catch(() => undefined);
+    return done;
   }
 
   state(nowMs: number): VertexState {
@@ -103,6 +174,7 @@ export class Vertex {
     const fleet = limit.state();
     const waiting = limit.why() ?? this.loop.why();
     const work = this.loop.work();
+    const gate = this.loop.gate?.();
     return {
       name,
       kind,
@@ -114,6 +186,7 @@ export class Vertex {
       ...(work === undefined ? {} : { work }),
       ...(fleet === undefined ? {} : { fleet }),
       ...(waiting === undefined ? {} : { waiting }),
+      ...(gate === undefined ? {} : { gate }),
     };
   }
 }

@@ -1,13 +1,21 @@
+import type { SinkGate } from "../../connector/sink.ts";
 import type { Grant } from "@sluice/core";
+import { BatchTokens } from "../limit/batch-tokens.ts";
 import type { Batch } from "../../flow/batch.ts";
 import type { VertexSettings } from "../../definition/vertex-settings.ts";
 import type { Channel } from "./channel.ts";
 import type { VertexWaiting, VertexWork } from "../pipeline-state.ts";
 import type { ReadLimit } from "../limit/read-limit.ts";
+import { slept } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 import type { VertexLoop } from "./vertex.ts";
 import type { VertexMeter } from "./vertex-meter.ts";
 import { Wakeup } from "./wakeup.ts";
+
+/** How often tokens are taken for later batches while all workers are busy, ms. A limiter keeps those of 40 ms. */
+const SAVE_MS = 20;
+/** Weight of the newest batch in the mean time that a batch takes. */
+const WORK_ALPHA = 0.2;
 
 /** What a map or a sink does with a batch. */
 export interface Worker {
@@ -15,6 +23,8 @@ export interface Worker {
   work(batch: Batch, grant: Grant | undefined): Promise<void> | undefined;
   /** Why it waits, if it does. */
   why(): VertexWaiting | undefined;
+  /** The gate of a sink, if it has one. */
+  gate?(): SinkGate | undefined;
   /** No batch comes any more. */
   end?(): void;
 }
@@ -37,12 +47,16 @@ export class WorkLoop implements VertexLoop {
   /** Batches that were read and are not done, with the time of their read, ms; the oldest comes first. */
   readonly #inFlight = new Map<Batch, number>();
   readonly #freed = new Wakeup();
+  readonly #tokens: BatchTokens;
+  /** The mean time that a batch takes, ms. */
+  #workMs = 0;
   /** Batches that are processed now. */
   #working = 0;
   #failure: { readonly thrown: unknown } | undefined;
 
   constructor(parts: WorkLoopParts) {
     this.#parts = parts;
+    this.#tokens = new BatchTokens(parts.limit, parts.context.timer);
   }
 
   /** Batches that were read and are not done, those that the drain's deadline cut off included. */
@@ -76,21 +90,42 @@ export class WorkLoop implements VertexLoop {
     return this.#parts.worker.why();
   }
 
+  gate(): SinkGate | undefined {
+    return this.#parts.worker.gate?.();
+  }
+
   /** Until the input has ended and everything is done, or the drain's deadline. */
   async run(): Promise<void> {
     const { input, settings, context, worker } = this.#parts;
     const { cut } = context;
     while (!cut.aborted) {
       if (this.#failure !== undefined) throw this.#failure.thrown;
-      if (this.#working >= settings().concurrency) await this.#freed.wait();
+      if (this.#working >= settings().concurrency) await this.#whileBusy();
       else if (input.size > 0) await this.#read();
-      else if (!input.isEnded) await input.filled.wait();
-      else if (this.#working > 0) await this.#freed.wait();
+      else if (!input.isEnded) {
+        this.#tokens.giveBack();
+        await input.filled.wait();
+      } else if (this.#working > 0) await this.#freed.wait();
       else {
         worker.end?.();
         return;
       }
     }
+  }
+
+  /** Until a worker is free. A limited vertex takes the tokens of its next batch meanwhile. */
+  async #whileBusy(): Promise<void> {
+    const { input, limit, settings, context } = this.#parts;
+    const freed = this.#freed.wait();
+    if (!limit.isLimited) return freed;
+    const isFreed = new AbortController();
+    void freed.then(() => isFreed.abort());
+    while (!isFreed.signal.aborted) {
+      const countMax = Math.min(settings().readBatchSize, input.size);
+      if (countMax > 0 && !this.#tokens.save(countMax)) break;
+      await slept(context.timer, SAVE_MS, isFreed.signal);
+    }
+    return freed;
   }
 
   async #read(): Promise<void> {
@@ -104,7 +139,9 @@ export class WorkLoop implements VertexLoop {
         this.#start(input.take(countMax), undefined, timer.now());
         continue;
       }
-      const grant = limit.tryAcquire(countMax) ?? (await limit.acquire(countMax, cut));
+      // Batches that take long are few at once: each takes its part of the tokens that come meanwhile.
+      const gatherMs = concurrency === 1 ? 0 : this.#workMs / concurrency;
+      const grant = await this.#tokens.next(countMax, gatherMs, cut);
       if (grant === undefined) return;
       this.#start(input.take(grant.count), grant, timer.now());
     }
@@ -120,6 +157,7 @@ export class WorkLoop implements VertexLoop {
     this.#working++;
     this.#inFlight.set(batch, nowMs);
     const end = (): void => {
+      this.#workMs += WORK_ALPHA * (context.timer.now() - nowMs - this.#workMs);
       meter.inFlight -= length;
       this.#working--;
       if (!context.cut.aborted) this.#inFlight.delete(batch);
