@@ -23,7 +23,7 @@ export {
   perSecond,
   real,
   record,
-  show,
   text,
   whole,
 } from "./file/fields.ts";
+export { show } from "./file/show.ts";

@@ -1,7 +1,8 @@
 // Scenario files: checked, then run in virtual time.
 export { loadScenario } from "./scenario/load.ts";
 export { simulate } from "./scenario/simulate.ts";
-export type { Result, Simulation } from "./scenario/simulate.ts";
+export type { Simulation } from "./scenario/simulate.ts";
+export type { Result } from "./scenario/run-scenario.ts";
 export type { Column, Run, Row, Scenario } from "./scenario/kind.ts";
 export type { Expectations, Known, Miss } from "./scenario/expect.ts";
 

@@ -1,7 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import type { Document, Node } from "yaml";
-import { show } from "./fields.ts";
+import { show } from "./show.ts";
 import { jsonLineOf } from "./json-lines.ts";
 import type { Path } from "./path.ts";
 

@@ -2,6 +2,7 @@ import { DURATION_MAX_MS, parseBytes, parseDurationMs, readPerSecond } from "@sl
 import type { RateUnit } from "@sluice/core/internal";
 import * as v from "valibot";
 import { nearest } from "@sluice/core/internal";
+import { show } from "./show.ts";
 
 const STRING: JsonSchema = { type: "string" };
 
@@ -158,14 +159,6 @@ export function list<T>(
     v.array(item, (issue) => `is ${show(issue.input)}; expected ${expected}`),
     v.maxLength(maxItems, (issue) => `has ${issue.received} items; at most ${maxItems} are run`),
   );
-}
-
-/** A value as the file has it, cut to 40 characters, without control characters. */
-export function show(value: unknown): string {
-  if (value === undefined) return "missing";
-  const shown = typeof value === "number" ? String(value) : JSON.stringify(value);
-  const cut = shown.length > 40 ? `${shown.slice(0, 37)}...` : shown;
-  return cut.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?");
 }
 
 /** Text that `parse` understands, as what it means. */

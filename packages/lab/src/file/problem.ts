@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import { show } from "./fields.ts";
+import { show } from "./show.ts";
 import type { Path } from "./path.ts";
 
 /** A mistake in a file: its place, and a message that says what was found and what is expected. */

@@ -11,6 +11,8 @@ import { list, map, milliseconds, oneOf, real, whole } from "../file/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Problem } from "../file/problem.ts";
 import type { Kind, Run } from "../scenario/kind.ts";
+import { sum } from "../simulation/fairness.ts";
+import { rateOrList } from "./per-second.ts";
 import { problemsOfRecovery, recovery, recoveryOf } from "./recovery.ts";
 
 /** Requests offered in a run, at most two events each: some minutes of computing. */
@@ -33,7 +35,7 @@ export const overloadKind: Kind = defineKind(
     rule: oneOf("table", "prose", "sluice"),
     recover: v.optional(recovery(), { rate: 3 }),
     clients: v.optional(whole(1, MAX_CLIENTS), 1),
-    offeredPerSecond: real(0.001, MAX_REQUESTS),
+    offeredPerSecond: rateOrList(MAX_REQUESTS),
     service: map({
       responseMs: milliseconds(0),
       capacity: list(map({ fromS: whole(0), perSecond: real(0) }), MAX_SECONDS),
@@ -45,7 +47,10 @@ export const overloadKind: Kind = defineKind(
     const seconds = runOverload(
       {
         clients: Array.from({ length: clients }, () => ({
-          offeredPerSecond: offeredPerSecond / clients,
+          offeredPerSecond:
+            typeof offeredPerSecond === "number"
+              ? offeredPerSecond / clients
+              : offeredPerSecond.map((rate) => rate / clients),
         })),
         throttle: (clock) =>
           rule === "sluice"
@@ -58,7 +63,7 @@ export const overloadKind: Kind = defineKind(
       },
       new SeededRandom(seed),
     );
-    const stats = phaseStats(seconds, capacity);
+    const stats = phaseStats(seconds, capacity, typeof offeredPerSecond === "number");
     const rows = seconds.map(toRow);
     return {
       rows,
@@ -88,11 +93,22 @@ export const overloadKind: Kind = defineKind(
   },
   ({ rule, recover, clients, offeredPerSecond, durationS, service: { capacity } }) => [
     ...problemsOfRecovery(rule, recover),
-    ...problemsOfSize(offeredPerSecond * durationS),
+    ...problemsOfSize(requestsOf(offeredPerSecond, durationS)),
+    ...problemsOfSeconds(offeredPerSecond, durationS),
     ...problemsOfCounts(clients, durationS),
     ...problemsOfCapacity(capacity, durationS),
   ],
 );
+
+function requestsOf(offered: number | readonly number[], durationS: number): number {
+  return typeof offered === "number" ? offered * durationS : sum(offered);
+}
+
+function problemsOfSeconds(offered: number | readonly number[], durationS: number): Problem[] {
+  if (typeof offered === "number" || offered.length === durationS) return [];
+  const message = `has ${counted(offered.length, "second")}; expected durationS, ${durationS}`;
+  return [{ path: ["offeredPerSecond"], message, isMissing: false }];
+}
 
 function problemsOfSize(requests: number): Problem[] {
   if (requests <= MAX_REQUESTS) return [];

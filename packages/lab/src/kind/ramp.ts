@@ -3,9 +3,12 @@ import { counted } from "../report/words.ts";
 import { real, field, list, map, oneOf, whole } from "../file/fields.ts";
 import { defineKind } from "../scenario/kind.ts";
 import type { Kind, Run } from "../scenario/kind.ts";
+import type { Problem } from "../file/problem.ts";
 import { isLook, LockstepPool } from "../ramp/lockstep-pool.ts";
 import type { LockstepCall } from "../ramp/lockstep-pool.ts";
-import { rangeOf, rateLimit } from "./rate-limit.ts";
+import { perSecondList } from "./per-second.ts";
+import { rampOfOffered, subtitleOf } from "./ramp-offered.ts";
+import { rateLimit } from "./rate-limit.ts";
 
 const MAX_MEMBERS = 1000;
 
@@ -42,24 +45,29 @@ export const rampKind: Kind = defineKind(
     division: v.optional(oneOf("rotate", "floor"), "rotate"),
     resumeFrom: v.optional(real(0, 2 ** 53)),
     constructedAt: v.optional(real(0), 0),
-    calls: v.pipe(
-      list(call, 1_000_000),
-      v.rawCheck(({ dataset, addIssue }) => {
-        if (!dataset.typed) return;
-        const calls = dataset.value;
-        const late = calls.findIndex(({ t }, i) => t < (calls[i - 1]?.t ?? 0));
-        if (late === -1) return;
-        addIssue({
-          message: `is at ${calls[late]?.t} s, before the call above it; expected times in order`,
-          path: [{ type: "array", origin: "value", input: calls, key: late, value: calls[late] }],
-        });
-      }),
+    offered: v.optional(perSecondList(whole(0, 1e9))),
+    calls: v.optional(
+      v.pipe(
+        list(call, 1_000_000),
+        v.rawCheck(({ dataset, addIssue }) => {
+          if (!dataset.typed) return;
+          const calls = dataset.value;
+          const late = calls.findIndex(({ t }, i) => t < (calls[i - 1]?.t ?? 0));
+          if (late === -1) return;
+          addIssue({
+            message: `is at ${calls[late]?.t} s, before the call above it; expected times in order`,
+            path: [{ type: "array", origin: "value", input: calls, key: late, value: calls[late] }],
+          });
+        }),
+      ),
     ),
   },
   (scenario): Run => {
+    const { calls = [], offered } = scenario;
+    if (offered !== undefined) return rampOfOffered(scenario, offered);
     const pool = new LockstepPool(scenario);
-    const rows = scenario.calls.map((each) => pool.call(each));
-    const looks = scenario.calls.map(isLook);
+    const rows = calls.map((each) => pool.call(each));
+    const looks = calls.map(isLook);
     return {
       rows,
       columns: [
@@ -73,7 +81,7 @@ export const rampKind: Kind = defineKind(
       ],
       chart: () => ({
         title: scenario.title || "Ramp",
-        subtitle: `${rangeOf(scenario.rateLimit)}, mode ${scenario.rateLimit.mode.kind}, ${counted(scenario.members, "member")}`,
+        subtitle: subtitleOf(scenario),
         x: { label: "time", unit: "s" },
         y: { label: "tokens", unit: "per second" },
         series: [
@@ -88,18 +96,30 @@ export const rampKind: Kind = defineKind(
             points: rows.map(({ t, ceiling }) => ({ x: t, y: ceiling })),
           },
         ],
-        markers: scenario.calls.flatMap(({ t, members }) =>
+        markers: calls.flatMap(({ t, members }) =>
           members === undefined ? [] : [{ x: t, label: counted(members, "member") }],
         ),
       }),
     };
   },
-  ({ members, calls }) => {
+  ({ members, calls, offered }) => {
+    if (offered !== undefined && calls !== undefined)
+      return [problem("offered", "stands beside calls; expected one of them")];
+    if (offered !== undefined) return problemsOfGrants("offered", offered.length * members);
+    if (calls === undefined)
+      return [{ path: ["calls"], message: "is missing; expected a list", isMissing: true }];
     let size = members;
     let grants = 0;
     for (const each of calls) grants += size = each.members ?? size;
-    if (grants <= MAX_GRANTS) return [];
-    const message = `come to ${grants} grants; expected at most ${MAX_GRANTS}`;
-    return [{ path: ["calls"], message, isMissing: false }];
+    return problemsOfGrants("calls", grants);
   },
 );
+
+function problemsOfGrants(key: string, grants: number): Problem[] {
+  if (grants <= MAX_GRANTS) return [];
+  return [problem(key, `come to ${grants} grants; expected at most ${MAX_GRANTS}`)];
+}
+
+function problem(key: string, message: string): Problem {
+  return { path: [key], message, isMissing: false };
+}

@@ -24,6 +24,7 @@ export interface PoolRunOptions {
   readonly seed: number;
   /** Default: from when the shares first were the whole ceiling to the end. */
   readonly measured?: Measured;
+  /** Parts of the members that a comparison replaces. Default: those of `@sluice/fleet`. */
   readonly parts?: SluiceParts;
 }
 

@@ -21,6 +21,8 @@ export interface LockstepCall {
   readonly use?: number | undefined;
   readonly ask?: number | "all" | undefined;
   readonly deposit?: number | undefined;
+  /** Of one queue that all members read: together they take what is offered and keep this much. */
+  readonly useTogether?: number | undefined;
 }
 
 export interface LockstepRow {
@@ -63,12 +65,15 @@ export class LockstepPool {
     return { t: call.t, ceiling: this.#ceiling, ...this.#acquire(call) };
   }
 
-  #acquire({ use, ask, deposit = 0 }: LockstepCall): { granted: number[]; used: number } {
+  #acquire(call: LockstepCall): { granted: number[]; used: number } {
+    const { use, ask, deposit = 0, useTogether } = call;
+    const isAll = use !== undefined || useTogether !== undefined || ask === "all";
     const granted: number[] = [];
     let used = 0;
     for (const account of this.#accounts) {
-      const grant = account.acquire(use !== undefined || ask === "all" ? Infinity : (ask ?? 0));
-      const unused = use === undefined ? deposit : Math.max(0, grant.count - use);
+      const grant = account.acquire(isAll ? Infinity : (ask ?? 0));
+      const kept = useTogether === undefined ? use : useTogether - used;
+      const unused = kept === undefined ? deposit : Math.max(0, grant.count - kept);
       granted.push(grant.count);
       used += grant.count - grant.deposit(unused);
     }
@@ -121,6 +126,6 @@ export class LockstepPool {
   }
 }
 
-export function isLook({ use, ask }: LockstepCall): boolean {
-  return use === undefined && ask === undefined;
+export function isLook({ use, ask, useTogether }: LockstepCall): boolean {
+  return use === undefined && ask === undefined && useTogether === undefined;
 }

@@ -1,5 +1,5 @@
 import type { Miss } from "../scenario/expect.ts";
-import { show } from "../file/fields.ts";
+import { show } from "../file/show.ts";
 import type { Simulation } from "../scenario/simulate.ts";
 import { tableLines } from "./table.ts";
 

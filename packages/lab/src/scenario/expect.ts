@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { field } from "../file/fields.ts";
 import { formatPath, parsePath } from "../file/path.ts";
+import { isSameValue } from "./same-value.ts";
 
 /** A path into the result, and the value or inclusive range that must stand there. */
 export type Expectations = Readonly<Record<string, unknown>>;
@@ -84,7 +84,7 @@ export function missedOf(expected: Expectations, result: unknown): Miss[] {
 function meets(found: unknown, expected: unknown): boolean {
   if (typeof found === "number" && isPair(expected))
     return expected[0] <= found && found <= expected[1];
-  return isDeepStrictEqual(found, expected);
+  return isSameValue(found, expected);
 }
 
 function lookUp(result: unknown, path: string): { found: unknown; known?: Known } {

@@ -1,19 +1,8 @@
 import { renderSvg } from "../chart/draw/svg.ts";
 import type { SvgOptions } from "../chart/draw/svg.ts";
-import { missedOf } from "./expect.ts";
-import type { Miss } from "./expect.ts";
-import type { Run, Row, Scenario } from "./kind.ts";
-
-/** The result of a run: the object that `sluice simulate --json` prints. */
-export interface Result {
-  readonly kind: string;
-  readonly title: string;
-  readonly rows: readonly Row[];
-  readonly stats?: object;
-  readonly verdict?: Readonly<Record<string, unknown>>;
-  /** Expectations that were not met; empty if the run came out as the file says. */
-  readonly missed: readonly Miss[];
-}
+import type { Run, Scenario } from "./kind.ts";
+import { runScenario } from "./run-scenario.ts";
+import type { Result } from "./run-scenario.ts";
 
 /** A scenario that was run. */
 export interface Simulation {
@@ -32,13 +21,6 @@ export interface Simulation {
  * await writeFile("burst.svg", svg());
  */
 export async function simulate(scenario: Scenario): Promise<Simulation> {
-  const { kind, title, expect } = scenario;
-  const run = await scenario.run();
-  const { rows, stats, verdict } = run;
-  const found = { kind, title, rows, ...(stats && { stats }), ...(verdict && { verdict }) };
-  return {
-    result: { ...found, missed: missedOf(expect, found) },
-    run,
-    svg: (options) => renderSvg(run.chart(), options),
-  };
+  const { result, run } = await runScenario(scenario);
+  return { result, run, svg: (options) => renderSvg(run.chart(), options) };
 }

@@ -1,6 +1,7 @@
-import { formatTopicName, parseTopicName } from "@sluice/pulsar/wire";
+import { formatTopicName, parseTopicName } from "@sluice/pulsar/sim";
 import * as v from "valibot";
-import { field, record, show } from "../fields.ts";
+import { field, record } from "../fields.ts";
+import { show } from "../show.ts";
 
 /** How a file names topics. */
 export interface LimitNames {

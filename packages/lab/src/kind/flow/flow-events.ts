@@ -1,6 +1,7 @@
 import { SECOND_MS } from "@sluice/core/internal";
 import * as v from "valibot";
-import { field, list, map, real, record, show, lineOfText } from "../../file/fields.ts";
+import { field, list, map, real, record, lineOfText } from "../../file/fields.ts";
+import { show } from "../../file/show.ts";
 import type { LimitsBlock } from "../../file/limits/limits.ts";
 import { rateBlock } from "../../file/limits/rate.ts";
 import type { RateBlock } from "../../file/limits/rate.ts";

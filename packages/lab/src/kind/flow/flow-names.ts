@@ -1,5 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import { formatTopicName, parseTopicName } from "@sluice/pulsar/wire";
+import { formatTopicName, parseTopicName } from "@sluice/pulsar/sim";
 import type * as v from "valibot";
 import { field } from "../../file/fields.ts";
 

@@ -1,22 +1,19 @@
 import * as v from "valibot";
 import { lineOfText, map, milliseconds, whole } from "../../file/fields.ts";
 import { limits } from "../../file/limits/limits.ts";
-import type { LimitsBlock } from "../../file/limits/limits.ts";
-import type { Problem } from "../../file/problem.ts";
 import type { FlowEvent, FlowPlan } from "../../flow/flow-plan.ts";
 import type { ProducerPlan } from "../../flow/producer-plan.ts";
 import { runFlow } from "../../flow/run-flow.ts";
 import { defineKind } from "../../scenario/kind.ts";
 import type { Kind } from "../../scenario/kind.ts";
 import { flowEvents, problemsOfEvents } from "./flow-events.ts";
-import { fullName, fullPattern, topicName } from "./flow-names.ts";
+import { byFullName, full, NO_LIMITS, problemsOfLimits, withFullNames } from "./flow-limits.ts";
+import { topicName } from "./flow-names.ts";
 import { flowProducers, problemsOfProducers } from "./flow-producers.ts";
 import type { FileProducer } from "./flow-producers.ts";
 import { flowReport } from "./flow-report.ts";
 
 const MAX_SECONDS = 86_400;
-
-const NO_LIMITS: LimitsBlock = { topics: {}, groups: {}, connection: {} };
 
 /** Producers against the limits of a gateway: the real client, server and broker in virtual time. */
 export const flowKind: Kind = defineKind(
@@ -51,26 +48,6 @@ export const flowKind: Kind = defineKind(
   ],
 );
 
-/** Keys of the block that mean nothing here: producers alone, and one gateway, are simulated. */
-function problemsOfLimits({ dispatch, subscribe, broker, groups }: LimitsBlock): Problem[] {
-  const ofConsumers = { dispatch, subscribe };
-  const shared = Object.entries({ ...groups }).filter(([, group]) => group.shared === true);
-  return [
-    ...Object.entries(ofConsumers)
-      .filter(([, given]) => given !== undefined)
-      .map(([key]) => problem([key], "the scenario has no consumers")),
-    ...(broker?.shared === true ? [problem(["broker", "shared"], ONE_GATEWAY)] : []),
-    ...shared.map(([name]) => problem(["groups", name, "shared"], ONE_GATEWAY)),
-  ];
-}
-
-function problem(path: readonly string[], why: string): Problem {
-  const message = `has no effect: ${why}; remove it`;
-  return { path: ["limits", ...path], message, isMissing: false };
-}
-
-const ONE_GATEWAY = "the scenario has one gateway";
-
 function producerPlan(producer: FileProducer, durationS: number): ProducerPlan {
   const { topic, aware, connection = producer.id, untilS = durationS, ...same } = producer;
   return {
@@ -82,24 +59,8 @@ function producerPlan(producer: FileProducer, durationS: number): ProducerPlan {
   };
 }
 
-function withFullNames(given: LimitsBlock): LimitsBlock {
-  const groups = Object.entries(given.groups).map(
-    ([name, group]) => [name, { ...group, topics: group.topics.map(fullPattern) }] as const,
-  );
-  return { ...given, topics: byFullName(given.topics), groups: Object.fromEntries(groups) };
-}
-
 function eventWithFullNames({ atMs, action }: FlowEvent): FlowEvent {
   if (action.do !== "limits") return { atMs, action };
   const { topics } = action.limits;
   return { atMs, action: { ...action, limits: { ...action.limits, topics: byFullName(topics) } } };
-}
-
-function byFullName<T>(topics: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  return Object.fromEntries(Object.entries(topics).map(([topic, limit]) => [full(topic), limit]));
-}
-
-/** The schema has accepted the name. */
-function full(topic: string): string {
-  return fullName(topic) ?? topic;
 }

@@ -14,7 +14,7 @@ export interface LoadOptions {
   readonly joinEveryS: number;
   /** Request n of a client arrives at n × this; 0: all are there at once. */
   readonly intervalMs: number;
-  /** Further requests for every client at these times. */
+  /** Further requests for every client at these times. Default: none. */
   readonly bursts?: readonly { readonly atS: number; readonly requests: number }[];
   /** The run ends once this many are served, over all clients. Undefined: no bound. */
   readonly requests: number | undefined;

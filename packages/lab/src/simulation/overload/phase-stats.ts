@@ -4,7 +4,10 @@ import type { CapacityPhase, OverloadSecond } from "./run-overload.ts";
 /** Figures of a phase of one capacity, from its first second to its last. */
 export interface PhaseStats {
   readonly fromS: number;
-  /** Taken ÷ the smaller of offered and capacity, over the whole phase. Null if that is 0. */
+  /**
+   * Taken ÷ the smaller of offered and capacity, over the whole phase; if the traffic varies, second by second.
+   * Null if that is 0.
+   */
   readonly goodputRatio: number | null;
   readonly busyPerSecond: number;
   /**
@@ -22,17 +25,25 @@ export const RECOVERED_SHARE = 0.99;
 export function phaseStats(
   seconds: readonly OverloadSecond[],
   capacity: readonly CapacityPhase[],
+  isSteady: boolean = true,
 ): PhaseStats[] {
   return capacity.map(({ fromS, perSecond }, index) => {
     const untilS = capacity[index + 1]?.fromS ?? seconds.length;
-    return statsOf(seconds.slice(fromS, untilS), fromS, perSecond);
+    const own = seconds.slice(fromS, untilS);
+    const offered = sum(own.map((second) => second.offered));
+    const possible = isSteady
+      ? Math.min(offered, perSecond * own.length)
+      : sum(own.map((second) => Math.min(second.offered, perSecond)));
+    return statsOf(own, { fromS, perSecond }, possible);
   });
 }
 
-function statsOf(seconds: readonly OverloadSecond[], fromS: number, perSecond: number): PhaseStats {
+function statsOf(
+  seconds: readonly OverloadSecond[],
+  { fromS, perSecond }: CapacityPhase,
+  possible: number,
+): PhaseStats {
   const ok = sum(seconds.map((second) => second.ok));
-  const offered = sum(seconds.map((second) => second.offered));
-  const possible = Math.min(offered, perSecond * seconds.length);
   const isShort = (second: OverloadSecond): boolean => {
     const most = Math.min(second.offered, perSecond);
     return second.ok < Math.min(RECOVERED_SHARE * most, most - 1);

@@ -1,6 +1,7 @@
 import type { BusyThrottle, Clock, Random } from "@sluice/core";
 import { SECOND_MS } from "@sluice/core/internal";
 import { EventLoop } from "../engine/event-loop.ts";
+import { arrivalTimes } from "./arrival-times.ts";
 import type { BusyService } from "../services/even-service.ts";
 
 /** The capacity from `fromS` on. */
@@ -10,7 +11,8 @@ export interface CapacityPhase {
 }
 
 export interface OverloadClient {
-  readonly offeredPerSecond: number;
+  /** For the whole run, or for each second of it. */
+  readonly offeredPerSecond: number | readonly number[];
   /** Second in which the client starts. Default: 0. */
   readonly fromS?: number;
 }
@@ -42,7 +44,7 @@ export interface OverloadSecond {
 }
 
 /**
- * Clients with steady traffic, each behind a throttle, against one service. Throttled requests are
+ * Clients with given traffic, each behind a throttle, against one service. Throttled requests are
  * dropped. Request n of a client falls at random between n and n + 1 intervals, so that clients do
  * not send in step.
  *
@@ -93,9 +95,10 @@ export function runOverload(options: OverloadOptions, random: Random): OverloadS
   begin(0);
   for (const [index, { offeredPerSecond, fromS = 0 }] of clients.entries()) {
     const throttle = throttles[index] as BusyThrottle;
+    const timeOf = arrivalTimes(offeredPerSecond);
     let sequence = 0;
     const schedule = (): void => {
-      const atMs = (fromS + (sequence + random.next()) / offeredPerSecond) * SECOND_MS;
+      const atMs = (fromS + timeOf(sequence + random.next())) * SECOND_MS;
       sequence++;
       loop.at(atMs, () => {
         arrive(throttle, index);

@@ -1,0 +1,6 @@
+/** Messages that a producer sends at once. */
+export interface Frame {
+  /** Index of its producer in the plan. */
+  readonly producer: number;
+  readonly atMs: number;
+}
