@@ -46,6 +46,12 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
+test("--data memory keeps nothing, as data: memory of a flow file, and makes no folder of that name", async () => {
+  const { firstLine } = await start("--data", "memory");
+  expect(firstLine).toMatch(/, in memory$/);
+  expect(readdirSync(folder)).not.toContain("memory");
+});
+
 test("a broker that cannot store what it has left to store says so and fails", async () => {
   const data = join(folder, "lost");
   const { child, firstLine } = await start("--data", data, "--json");
@@ -160,8 +166,11 @@ test.each([
   [["--token-secret-file", "short.key"], /secretKey has 6 bytes/],
   [["--colour"], /unknown option/],
   [["inspect"], /missing required argument 'folder'[\s\S]*sluice broker inspect --help/],
-  [["--memory", "--admin", "nowhere"], /is no address for administration/],
-  [["--memory", "--admin", "0.0.0.0:0"], /needs a token/],
+  [
+    ["--memory", "--listen", "pulsar://127.0.0.1:0", "--admin", "nowhere"],
+    /is no address for administration/,
+  ],
+  [["--memory", "--listen", "pulsar://127.0.0.1:0", "--admin", "0.0.0.0:0"], /needs a token/],
   [["--memory", "--listen", "pulsar://0.0.0.0:0"], /allowAnonymous/],
   [["--memory", "--token-no-expiry"], /needs --token-secret-file/],
   [["--memory", "--admin-token-file", "short.key"], /needs --admin/],

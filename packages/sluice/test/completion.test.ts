@@ -28,7 +28,17 @@ test("bash completes commands, subcommands and options", () => {
 
 test("zsh and fish get every command", () => {
   for (const shell of ["zsh", "fish"])
-    for (const command of ["run", "check", "schema", "why", "limits", "top", "simulate", "broker"])
+    for (const command of [
+      "init",
+      "run",
+      "check",
+      "schema",
+      "why",
+      "limits",
+      "top",
+      "simulate",
+      "broker",
+    ])
       expect(sluice("completion", shell)).toContain(command);
 });
 

@@ -171,12 +171,12 @@ test("a receiver gets every metric of /metrics that has a value, by the same nam
   expect(errors.filter((line) => line.includes("telemetry"))).toEqual([]);
 });
 
-test("docs/metrics.md has every metric of /metrics with its type, and no other", async () => {
+test("docs/reference/metrics.md has every metric of /metrics with its type, and no other", async () => {
   const { url } = await startReceiver();
   const { admin } = await start(flowTo(url), {});
   const types = typesOf(await (await fetch(`${admin}/metrics`)).text());
   const documented = [
-    ...read("docs/metrics.md").matchAll(/^\| (`[a-z_`, ]+`) +\| (\w+) +\|/gm),
+    ...read("docs/reference/metrics.md").matchAll(/^\| (`[a-z_`, ]+`) +\| (\w+) +\|/gm),
   ].flatMap(([, names = "", type = ""]) =>
     names.split(", ").map((name) => [name.replaceAll("`", ""), type] as const),
   );

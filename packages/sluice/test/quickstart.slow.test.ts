@@ -30,7 +30,7 @@ test("npm start shows five throttles, explains them, obeys a changed limit, and 
     .split(" ")
     .find((word) => word.startsWith("pulsar://"));
   const admin =
-    (await until(/admin +✓/)).split(" ").find((word) => word.startsWith("http://")) ?? "";
+    (await until(/page +✓/)).split(" ").find((word) => word.startsWith("http://")) ?? "";
   await until(/traffic +✓ 7 producers, 3 aware, 4 not/);
   expect(await until(/throttled +orders topic-rate/)).toMatch(/^\d\d:\d\d:\d\d {2}▥/);
 
@@ -54,6 +54,17 @@ test("npm start shows five throttles, explains them, obeys a changed limit, and 
   child.kill("SIGINT");
   expect(await once(child, "exit")).toEqual([0, null]);
   for (const url of [gateway, admin, service]) expect(await connectError(url)).toBe("ECONNREFUSED");
+});
+
+test("npm start ends with the shell of npm, which passes no signal on", async () => {
+  const shell = spawn("sh", ["-c", `"${process.execPath}" scripts/start.mjs; true`], { cwd: root });
+  const lines = createInterface(shell.stdout);
+  const seen: string[] = [];
+  for await (const line of lines) {
+    seen.push(line);
+    if (/traffic +✓/.test(line)) shell.kill("SIGTERM");
+  }
+  expect(seen.at(-1)).toBe("stopped: all that was started has ended");
 });
 
 async function connectError(url: string | undefined): Promise<string | undefined> {

@@ -1,7 +1,15 @@
 /** `sluice run` with pipelines, as a process: drains, reloads, readiness and ends. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -116,6 +124,47 @@ test("a changed file changes limits while the process runs; a wrong one changes 
   child.kill("SIGINT");
   expect(await once(child, "exit")).toEqual([0, null]);
 });
+
+const markedBy = (module: string, more: string): string => `
+    vertices:
+      - { name: in, source: { generator: { rate: 50/s } } }
+      - { name: mark, map: { module: ./${module}${more} } }
+      - { name: out, sink: { file: { path: ${module}.out } } }`;
+const mark = (text: string): string => `export default () => ({ value: "${text}" });`;
+const common = (text: string): string => `module.exports = () => ({ value: "${text}" });`;
+
+test("a changed map module is taken over, in the process and in threads; one that cannot be loaded is told and changes nothing", async () => {
+  const { child, folder, log } = await runFlow(
+    `admin: { listen: 127.0.0.1:0 }
+pipelines:
+  own:${markedBy("own.mjs", "")}
+  common:${markedBy("common.cjs", "")}
+  threads:${markedBy("threads.mjs", ", threads: 1")}
+`,
+    { "own.mjs": mark("a"), "common.cjs": common("a"), "threads.mjs": mark("a") },
+  );
+  const files = ["own.mjs", "common.cjs", "threads.mjs"];
+  const write = (text: string): void => {
+    for (const file of files)
+      writeFileSync(join(folder, file), file.endsWith(".cjs") ? common(text) : mark(text));
+  };
+  const lastLines = (): readonly (string | undefined)[] =>
+    files.map((file) => {
+      const path = join(folder, `${file}.out`);
+      return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n").at(-1) : undefined;
+    });
+  const show = (): string => `${lastLines().join()}\n${log.join("\n")}`;
+  await until(() => lastLines().every((line) => line === "a"), show);
+  write("b");
+  await until(() => lastLines().every((line) => line === "b"), show);
+  for (const file of files) writeFileSync(join(folder, file), "export default (;");
+  await until(() => log.filter((line) => line.includes("flow-rejected")).length === 3, show);
+  expect(lastLines()).toEqual(["b", "b", "b"]);
+  write("c");
+  await until(() => lastLines().every((line) => line === "c"), show);
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([0, null]);
+}, 60_000);
 
 function limitedTo(messages: string): string {
   return `admin: { listen: 127.0.0.1:0 }

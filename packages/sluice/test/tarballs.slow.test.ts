@@ -1,16 +1,19 @@
 /** What npm would publish, in an empty project: without the workspace, its sources and its registry. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startBroker } from "@sluice/gateway";
 import { redisPath, RedisServer } from "../../fleet/test/redis-server.ts";
 import { pathOf, read } from "../../../test/tree.ts";
+import { ended } from "./ended.ts";
 
 const PACKAGES = ["core", "egress", "fleet", "gateway", "lab", "pipeline", "pulsar", "sluice"];
 /** What the projects of the READMEs install beside a package. */
@@ -40,8 +43,7 @@ beforeAll(async () => {
   }
   // Nothing else can be imported: a dependency that a manifest forgets is missing here, too.
   const others = PACKAGES.flatMap((name) => Object.keys(manifestOf(name).dependencies ?? {}));
-  for (const name of [...new Set(others), ...BESIDE])
-    if (!existsSync(join(project, "node_modules", name))) link(name);
+  for (const name of [...others, ...BESIDE]) link(name);
   for (const [name, example] of examples) {
     write(`${name}.mts`, example);
     write(`${name}.cts`, asCommonJs(example));
@@ -66,24 +68,20 @@ test.each(PACKAGES)(
   },
 );
 
+/** Strict, with what strict leaves out; declarations of our packages are checked, too. */
+const STRICT = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
+  target: "es2023",
+  types: ["node"],
+};
+
 test(
   "first examples pass TypeScript strict, as ES modules and as CommonJS, and give the programs below",
   { timeout: STEP_MS },
-  async () => {
-    const compilerOptions = {
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noUncheckedIndexedAccess: true,
-      skipLibCheck: false,
-      target: "es2023",
-      module: "nodenext",
-      types: ["node"],
-    };
-    const files = examples.flatMap(([name]) => [`${name}.mts`, `${name}.cts`]);
-    write("tsconfig.json", JSON.stringify({ compilerOptions, files }));
-    const tsc = pathOf("node_modules/typescript/bin/tsc");
-    await expect(run(project, [tsc, "-p", "."])).resolves.toBeDefined();
-  },
+  () => compiled({ ...STRICT, module: "nodenext" }, ["mts", "cts"]),
 );
 
 describe.each(examples)("the first example in the README of %s", (name, example) => {
@@ -99,11 +97,40 @@ describe.each(examples)("the first example in the README of %s", (name, example)
 });
 
 test("every entry can be required", { timeout: STEP_MS }, async () => {
-  const entries = PACKAGES.filter((name) => name !== "sluice").flatMap((name) => entriesOf(name));
+  const entries = PACKAGES.flatMap(entriesOf);
   expect(entries.length).toBeGreaterThan(10);
   write("require.cjs", `for (const entry of ${JSON.stringify(entries)}) require(entry);`);
   expect((await run(project, ["require.cjs"])).stderr).toBe("");
 });
+
+test("the command line's tarball holds the built dashboard and all that its page loads", () => {
+  const page = join(installed("sluice"), "dist/page");
+  const html = readFileSync(join(page, "index.html"), "utf8");
+  const loaded = [...html.matchAll(/(?:src|href)="\.?\/?([^"#:]+)"/g)].map(([, path = ""]) => path);
+  expect(loaded.filter((path) => path.endsWith(".js"))).not.toEqual([]);
+  expect(loaded.filter((path) => !existsSync(join(page, path)))).toEqual([]);
+});
+
+test(
+  "sluice init and sluice run of the tarball serve the dashboard with all that its page loads",
+  { timeout: STEP_MS },
+  async () => {
+    const bin = join(project, "node_modules/sluice/bin/sluice.js");
+    await run(project, [bin, "init"]);
+    const flow = readFileSync(join(project, "sluice.yaml"), "utf8");
+    write("sluice.yaml", flow.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:0"));
+    const child = spawn(process.execPath, [bin, "run", "--json"], { cwd: project });
+    onTestFinished(() => ended(child));
+    const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+    const { admin } = JSON.parse(line) as { admin: string };
+    const page = await fetch(`${admin}/`);
+    expect(page.headers.get("content-type")).toContain("text/html");
+    const html = await page.text();
+    const loaded = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
+    expect(loaded).not.toEqual([]);
+    for (const path of loaded) expect((await fetch(`${admin}${path}`)).status, path).toBe(200);
+  },
+);
 
 test(
   "the command line runs the scenarios of its tarball in a folder without any",
@@ -117,6 +144,30 @@ test(
       "--json",
     ]);
     expect(JSON.parse(stdout)).toMatchObject({ missed: [] });
+  },
+);
+
+test.each([
+  ["node16", { module: "node16" }],
+  ["bundler", { module: "preserve", moduleResolution: "bundler" }],
+])(
+  "first examples and the types of every entry resolve with moduleResolution %s",
+  { timeout: STEP_MS },
+  async (_, resolution) => {
+    // Some entries have types of optional peers. They come last: before, programs had to run without them.
+    const peers = PACKAGES.flatMap((name) => Object.keys(manifestOf(name).peerDependencies ?? {}));
+    for (const name of new Set(peers)) link(name);
+    // An entry without types is an error under strict.
+    const lines = PACKAGES.flatMap(allOf).map(
+      (entry, at) => `import type * as entry${at} from "${entry}";`,
+    );
+    const uses = lines.map(
+      (line, at) => `${line}\nexport type Names${at} = keyof typeof entry${at};`,
+    );
+    write("entries.mts", uses.join("\n"));
+    // The declarations of NATS contradict themselves with exact optional properties.
+    const options = { ...STRICT, ...resolution, exactOptionalPropertyTypes: false, noEmit: true };
+    await compiled(options, ["mts"], ["entries.mts"]);
   },
 );
 
@@ -184,6 +235,7 @@ interface Manifest {
   readonly keywords?: readonly string[];
   readonly repository?: { readonly directory?: string };
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly exports?: object;
 }
 
@@ -193,15 +245,33 @@ function manifestOf(name: string): Manifest {
 
 function link(name: string): void {
   const target = join(project, "node_modules", name);
+  if (existsSync(target)) return;
   mkdirSync(dirname(target), { recursive: true });
   symlinkSync(pathOf(`node_modules/${name}`), target);
 }
 
-/** What can be imported of a package, but for entries whose optional peer is not installed here. */
+/** What can be imported of a package. The command line's has only a program. */
+function allOf(name: string): string[] {
+  return Object.keys(manifestOf(name).exports ?? {}).map(
+    (entry) => fullName(name) + entry.slice(1),
+  );
+}
+
+/** The same but for entries whose optional peer is not installed here. */
 function entriesOf(name: string): string[] {
-  return Object.keys(manifestOf(name).exports ?? {})
-    .filter((entry) => entry !== "./undici" && entry !== "./telemetry")
-    .map((entry) => fullName(name) + entry.slice(1));
+  return allOf(name).filter((entry) => !/\/(undici|telemetry)$/.test(entry));
+}
+
+/** Type checks the first examples with these endings, and other files beside them. */
+async function compiled(
+  compilerOptions: object,
+  extensions: readonly string[],
+  others: readonly string[] = [],
+): Promise<void> {
+  const files = extensions.flatMap((ending) => examples.map(([name]) => `${name}.${ending}`));
+  write("tsconfig.json", JSON.stringify({ compilerOptions, files: [...files, ...others] }));
+  const tsc = pathOf("node_modules/typescript/bin/tsc");
+  await expect(run(project, [tsc, "-p", "."])).resolves.toBeDefined();
 }
 
 function write(file: string, text: string): void {

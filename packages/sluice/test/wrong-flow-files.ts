@@ -208,6 +208,11 @@ export const WRONG_FLOW_FILES: readonly WrongFlowFile[] = [
     told: 'flow.yaml:5: pipelines.orders.vertices[1].sink.http.url is "ftp://h/"; expected an address such as http://127.0.0.1:9000/',
   },
   {
+    kind: "an HTTP sink whose service has an empty name",
+    text: 'pipelines:\n  orders:\n    vertices:\n      - { name: in, source: { generator: {} } }\n      - { name: out, sink: { http: { url: http://h/, name: "" } } }',
+    told: 'flow.yaml:5: pipelines.orders.vertices[1].sink.http.name is ""; expected a name of 1 to 64 characters, such as payments',
+  },
+  {
     kind: "a concurrency that is none",
     text: "pipelines:\n  orders:\n    vertices:\n      - { name: in, source: { generator: {} } }\n      - { name: out, sink: { http: { url: http://h/, request: { concurrency: many } } } }",
     told: 'flow.yaml:5: pipelines.orders.vertices[1].sink.http.request.concurrency is "many"; expected adaptive, none, a whole number from 1, or { algorithm, initial, max }',

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { brokerCommand } from "./command/broker.ts";
 import { completionCommand } from "./command/completion.ts";
 import { FlowFileError } from "../flow/flow-file.ts";
+import { initCommand } from "./command/init.ts";
 import { limitsCommand } from "./command/limits.ts";
 import { checkCommand, runCommand } from "./command/run.ts";
 import { schemaCommand } from "./command/schema.ts";
@@ -20,20 +21,8 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
   const end = (code: ExitCode): void => {
     exitCode = code;
   };
-  const program = new Command("sluice")
-    .description("Flow control for message pipelines and services.")
-    .version(version)
-    .addCommand(runCommand(end))
-    .addCommand(checkCommand(end))
-    .addCommand(schemaCommand())
-    .addCommand(whyCommand(end))
-    .addCommand(limitsCommand(end))
-    .addCommand(topCommand(end))
-    .addCommand(simulateCommand(end))
-    .addCommand(brokerCommand(end))
-    .addCommand(completionCommand());
-  const nested = program.commands.flatMap(({ commands }) => commands);
-  for (const command of [program, ...program.commands, ...nested]) {
+  const program = programOf(end);
+  for (const command of commandsOf(program)) {
     command.exitOverride().showHelpAfterError(`(sluice ${helpPath(command)}--help shows how)`);
   }
   try {
@@ -50,6 +39,28 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     process.stderr.write(`the result cannot be written: ${code}\n`);
     return 1;
   }
+}
+
+/** The command line with all its commands. */
+export function programOf(end: (code: ExitCode) => void): Command {
+  return new Command("sluice")
+    .description("Flow control for message pipelines and services.")
+    .version(version)
+    .addCommand(initCommand())
+    .addCommand(runCommand(end))
+    .addCommand(checkCommand(end))
+    .addCommand(schemaCommand())
+    .addCommand(whyCommand(end))
+    .addCommand(limitsCommand(end))
+    .addCommand(topCommand(end))
+    .addCommand(simulateCommand(end))
+    .addCommand(brokerCommand(end))
+    .addCommand(completionCommand());
+}
+
+/** A command and all below it, in the order of the help. */
+export function commandsOf(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(commandsOf)];
 }
 
 function helpPath(command: Command): string {

@@ -77,7 +77,7 @@ pipelines: {}`;
   expect(problemsOf(text)).toEqual([
     "flow.yaml:1: name is [1]; expected one line of text",
     "flow.yaml:2: gatewy is not known here; did you mean gateway? known keys: name, store, admin, gateway, pipelines",
-    "flow.yaml:3: admin.listn is not known here; did you mean listen? known keys: listen, advertisedHost, tokenFile",
+    "flow.yaml:3: admin.listn is not known here; did you mean listen? known keys: listen, advertisedHost, tokenFile, readWithoutToken",
     "flow.yaml:5: gateway.listen is 5; expected an address such as pulsar://127.0.0.1:6650 or pulsar+ssl://127.0.0.1:6651",
     'flow.yaml:6: gateway.upstream is "http://other:6650"; expected embedded, or the URL of a cluster such as pulsar://broker:6650',
     "flow.yaml:7: gateway.partitions.orders is 0; expected a whole number from 1 to 10000",

@@ -137,7 +137,7 @@ function listenMistakes(
 }
 
 /** Keys of the embedded broker. Who may connect, a cluster decides itself. */
-const OF_BROKER = ["partitions", "retention", "auth"] as const;
+const OF_BROKER = ["partitions", "retention", "messageTtl", "auth"] as const;
 
 function clusterMistakes(given: CheckedGateway): readonly Problem[] {
   if (given.upstream === "embedded") return [];
@@ -164,6 +164,13 @@ function adminMistakes(
   auth: CheckedGateway["auth"],
 ): readonly Problem[] {
   if (admin === undefined || admin.tokenFile !== undefined || auth !== undefined) return [];
+  if (admin.readWithoutToken)
+    return [
+      mistake(
+        ["admin", "readWithoutToken"],
+        "is true, but no token is needed for anything; add admin.tokenFile, which changes will need then, or remove it",
+      ),
+    ];
   if (isLoopback(parseHttpAddress(admin.listen).host)) return [];
   const what = `is ${admin.listen}, which other machines reach, without a token`;
   return [mistake(["admin", "listen"], `${what}; add admin.tokenFile or gateway.auth`)];

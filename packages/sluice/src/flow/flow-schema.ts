@@ -69,6 +69,7 @@ const gateway = map({
     ),
   ),
   retention: v.optional(map({ size: v.optional(byteSize()), age: v.optional(duration()) })),
+  messageTtl: v.optional(duration()),
   auth: v.optional(
     map({
       tokenSecretFile: v.optional(lineOfText()),
@@ -113,6 +114,7 @@ export const flowSchema: v.GenericSchema<unknown, CheckedFlow> = map({
       ),
       advertisedHost: v.optional(lineOfText()),
       tokenFile: v.optional(lineOfText()),
+      readWithoutToken: v.optional(flag(), false),
     }),
   ),
   gateway: v.optional(

@@ -37,6 +37,8 @@ export interface FlowGateway {
   readonly retention?:
     | { readonly size?: number | undefined; readonly age?: number | undefined }
     | undefined;
+  /** In milliseconds. */
+  readonly messageTtl?: number | undefined;
   readonly auth?: FlowAuth | undefined;
   readonly allowAnonymous: boolean;
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
@@ -49,6 +51,8 @@ interface FlowAdmin {
   readonly listen: string;
   readonly advertisedHost?: string | undefined;
   readonly tokenFile?: string | undefined;
+  /** Whether the dashboard, state, limits, waits and metrics are read without a token. */
+  readonly readWithoutToken: boolean;
 }
 
 /** A checked flow file. */

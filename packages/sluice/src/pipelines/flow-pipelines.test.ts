@@ -50,6 +50,17 @@ function run(
   return { pipelines, timer, kinds: () => told.map(({ kind }) => kind), told };
 }
 
+/** A store that also lists the limits that are set in it. */
+function recordingStore(timer: VirtualTimer, stored: string[]): MemoryStore {
+  const store = new MemoryStore(timer);
+  const setLimits = store.setLimits.bind(store);
+  store.setLimits = (pool, limits) => {
+    stored.push(limits);
+    return setLimits(pool, limits);
+  };
+  return store;
+}
+
 /** A promise that a test resolves. */
 class Deferred<T> {
   readonly promise: Promise<T>;
@@ -182,17 +193,9 @@ test("a reload that fails leaves every pipeline as it was", async () => {
   expect(kinds().filter((kind) => kind === "pipeline-draining")).toEqual([]);
 });
 
-test("unset removes the limits of a vertex from the store; a limit of a vertex without one is local", async () => {
+test("unset removes the limits of a vertex from the store", async () => {
   const stored: string[] = [];
-  const { pipelines, timer } = run(TWO, new Set(), {}, (clock) => {
-    const store = new MemoryStore(clock);
-    const setLimits = store.setLimits.bind(store);
-    store.setLimits = (pool, limits) => {
-      stored.push(limits);
-      return setLimits(pool, limits);
-    };
-    return store;
-  });
+  const { pipelines, timer } = run(TWO, new Set(), {}, (clock) => recordingStore(clock, stored));
   await timer.advance(2_000);
   const change = async (limits: { readonly rateLimit: { readonly max: number } } | undefined) => {
     const changed = pipelines.setLimits("a", "in", limits);
@@ -202,7 +205,43 @@ test("unset removes the limits of a vertex from the store; a limit of a vertex w
   await change({ rateLimit: { max: 30 } });
   await change(undefined);
   expect(stored).toEqual([JSON.stringify({ max: 30, min: 10 }), ""]);
-  expect([pipelines.isLocal("a", "in"), pipelines.isLocal("b", "in")]).toEqual([false, true]);
+});
+
+test("limits that are set and unset while a pipeline is down reach the other replicas, and hold after its start", async () => {
+  const stored: string[] = [];
+  const broken = new Set(["a/out"]);
+  const { pipelines, timer } = run(TWO, broken, {}, (clock) => recordingStore(clock, stored));
+  await timer.advance(500);
+  expect(statuses(pipelines)).toEqual(["a failed", "b running"]);
+  expect(await pipelines.setLimits("a", "in", undefined)).toBe("at its next start");
+  expect(await pipelines.setLimits("a", "in", { rateLimit: { max: 30 } })).toBe(
+    "at its next start",
+  );
+  expect(stored).toEqual(["", JSON.stringify({ max: 30, min: 10 })]);
+  broken.clear();
+  await timer.advance(20_000);
+  expect(rateOf(pipelines, "a")).toBeCloseTo(30, -0.5);
+  // The start itself has not written: another replica may have set another limit since.
+  expect(stored).toHaveLength(2);
+});
+
+test("a limit of a vertex without one in the file, set while its pipeline is down, is found in the store at the start", async () => {
+  const broken = new Set(["b/out"]);
+  const { pipelines, timer } = run(TWO, broken, {}, (clock) => new MemoryStore(clock));
+  await timer.advance(500);
+  const limits = { rateLimit: { max: 2, min: 2 } };
+  expect(await pipelines.setLimits("b", "in", limits)).toBe("at its next start");
+  broken.clear();
+  await timer.advance(20_000);
+  expect(rateOf(pipelines, "b")).toBeCloseTo(2, -0.5);
+  const counts = pipelines.setLimits("b", "in", { concurrency: 1 });
+  await timer.advance(5_000);
+  await counts;
+  expect(rateOf(pipelines, "b")).toBeCloseTo(2, -0.5);
+  const unset = pipelines.setLimits("b", "in", undefined);
+  await timer.advance(10_000);
+  await unset;
+  expect(rateOf(pipelines, "b")).toBeCloseTo(5, -0.5);
 });
 
 test("a pipeline at the end of its source has stopped, and is no failure", async () => {

@@ -4,10 +4,12 @@ import { inheritRateLimit } from "@sluice/fleet";
 import type { PoolStore } from "@sluice/fleet";
 import { durationText } from "@sluice/gateway/internal";
 import type { PartEvent } from "@sluice/gateway";
+import { checkLimits, setVertexLimits } from "@sluice/pipeline";
 import type { PipelineEvent, PipelineFleet, PipelineState, VertexLimits } from "@sluice/pipeline";
 import type { FlowFleet, FlowPipeline, FlowVertexLimits } from "../flow/pipeline/flow-pipeline.ts";
 import { definePipeline, limitsOf } from "./define/define-pipeline.ts";
 import type { Connectors } from "./define/define-pipeline.ts";
+import type { GateCounts } from "./observe/gate-counts.ts";
 import type { GateMeters } from "./observe/gate-meters.ts";
 import { partEventOf } from "./observe/pipeline-events.ts";
 import { SupervisedPipeline } from "./supervised-pipeline.ts";
@@ -42,6 +44,8 @@ export interface PipelineView {
   readonly throttledOf: (vertex: string) => Throttled | undefined;
   /** Since when requests of a sink wait in its gate for a reason. */
   readonly gateSinceMs: (vertex: string, reason: Reason) => number | undefined;
+  /** What the gate of a sink did so far; undefined if it has none. */
+  readonly gateCountsOf: (vertex: string) => GateCounts | undefined;
 }
 
 /** A vertex that reads in turns with waits is throttled from the first wait to the end of the last. */
@@ -132,6 +136,7 @@ export class FlowPipelines {
       limitsOf: (vertex) => limitSourceOf(entry, vertex),
       throttledOf: (vertex) => entry.throttled.get(vertex),
       gateSinceMs: (vertex, reason) => gates.waitingSinceMs(`${name}/${vertex}`, reason),
+      gateCountsOf: (vertex) => gates.countsOf(`${name}/${vertex}`),
     }));
   }
 
@@ -155,43 +160,74 @@ export class FlowPipelines {
     return undefined;
   }
 
-  /**
-   * Whether a new rate limit of a vertex holds for this replica alone: a vertex that has none in the file is in no pool, so
-   * other replicas do not hear of it.
-   */
-  isLocal(pipeline: string, vertex: string): boolean {
-    const entry = this.#entries.get(pipeline);
-    return this.#store !== undefined && entry !== undefined && !isLimited(entry.flow, vertex);
-  }
-
   has(pipeline: string, vertex: string): boolean {
     return this.#entries.get(pipeline)?.flow.vertices.some(({ name }) => name === vertex) ?? false;
   }
 
-  /** Limits of a vertex from now on, for the whole fleet unless `isLocal`; undefined: those of the flow file again. */
+  /**
+   * Limits of a vertex from now on, the rate limit for the whole fleet; undefined: those of the flow file again. A
+   * pipeline that is down has them at its next start, and its other replicas within a second.
+   */
   async setLimits(
     pipeline: string,
     vertex: string,
     limits: FlowVertexLimits | undefined,
-  ): Promise<void> {
+  ): Promise<"now" | "at its next start"> {
     const entry = this.#entries.get(pipeline);
-    if (entry === undefined) return;
-    const wanted = limits ?? ownLimitsOf(entry.flow, vertex);
-    await entry.pipeline.setLimits(vertex, effectiveOf(entry.flow, wanted), {
-      isUnset: limits === undefined,
-    });
-    if (limits === undefined) entry.live.delete(vertex);
+    if (entry === undefined) return "now";
+    const isUnset = limits === undefined;
+    const effective = effectiveOf(entry.flow, limits ?? ownLimitsOf(entry.flow, vertex));
+    const isDown = !entry.pipeline.isRunning;
+    checkLimits(effective, `${vertex}.limits`);
+    if (isUnset) await this.#share(pipeline, vertex, undefined);
+    else if (effective.rateLimit !== undefined)
+      await this.#share(pipeline, vertex, effective.rateLimit);
+    const isStored = this.#store !== undefined;
+    await entry.pipeline.setLimits(vertex, effective, { isUnset, isStored });
+    if (isUnset) entry.live.delete(vertex);
     else entry.live.set(vertex, { limits, setAtMs: this.#world.wallClock.now() });
+    return isDown ? "at its next start" : "now";
+  }
+
+  /** Sets a rate limit for all replicas; undefined: that of their flow files again. */
+  async #share(
+    pipeline: string,
+    vertex: string,
+    rateLimit: VertexLimits["rateLimit"],
+  ): Promise<void> {
+    const flow = this.#entries.get(pipeline)?.flow;
+    if (this.#store === undefined || flow === undefined) return;
+    const isUnlimited = !isLimited(flow, vertex);
+    const pool = { flow: this.#name, pipeline, vertex };
+    await setVertexLimits(this.#store, pool, rateLimit, { isUnlimited });
   }
 
   /** Takes over a new file: limits at once, everything else of a pipeline by a drain and a new start. */
   reload(pipelines: Readonly<Record<string, FlowPipeline>>): Promise<Reloaded> {
-    const reloaded = this.#reload(pipelines);
+    return this.#asReload(this.#reload(pipelines));
+  }
+
+  /** Drains pipelines and starts them with the same settings: a file that they load has changed. */
+  restart(names: readonly string[]): Promise<void> {
+    return this.#asReload(this.#restartAll(names));
+  }
+
+  #asReload<T>(reloaded: Promise<T>): Promise<T> {
     this.#reloading = reloaded.then(
       () => undefined,
       () => undefined,
     );
     return reloaded;
+  }
+
+  async #restartAll(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const entry = this.#entries.get(name);
+      // One at the end of its source would read it again.
+      if (entry === undefined || entry.pipeline.status === "stopped") continue;
+      await entry.pipeline.stop();
+      await this.#restart(name, entry);
+    }
   }
 
   async #reload(pipelines: Readonly<Record<string, FlowPipeline>>): Promise<Reloaded> {
@@ -229,10 +265,31 @@ export class FlowPipelines {
   /** Starts a pipeline with its new settings; limits that were set while it ran stay. */
   async #restart(name: string, entry: Entry): Promise<void> {
     entry.pipeline = this.#supervise(name, entry);
-    for (const [vertex, { limits }] of entry.live)
-      if (this.has(name, vertex))
-        await entry.pipeline.setLimits(vertex, effectiveOf(entry.flow, limits));
-      else entry.live.delete(vertex);
+    for (const [vertex, { limits }] of entry.live) {
+      if (!this.has(name, vertex)) {
+        entry.live.delete(vertex);
+        continue;
+      }
+      const effective = effectiveOf(entry.flow, limits);
+      const isStored = await this.#isFound(name, vertex, effective.rateLimit);
+      await entry.pipeline.setLimits(vertex, effective, { isStored });
+    }
+  }
+
+  /** Whether the store has a limit that was set before. A vertex that has lost its limit in the file has no pool yet. */
+  async #isFound(
+    pipeline: string,
+    vertex: string,
+    rateLimit: VertexLimits["rateLimit"],
+  ): Promise<boolean> {
+    const flow = this.#entries.get(pipeline)?.flow;
+    if (this.#store === undefined || flow === undefined) return false;
+    if (isLimited(flow, vertex)) return true;
+    return this.#share(pipeline, vertex, rateLimit).then(
+      () => true,
+      // It then holds for this replica alone.
+      () => false,
+    );
   }
 
   /** New limits of the pipelines that go on; all of them, or none if one is refused. */
@@ -253,8 +310,8 @@ export class FlowPipelines {
     try {
       for (const { entry, vertex, to } of changed) {
         const former = effectiveOf(entry.flow, limitSourceOf(entry, vertex).limits);
-        await entry.pipeline.setLimits(vertex, to);
-        undo.unshift(() => entry.pipeline.setLimits(vertex, former));
+        await entry.pipeline.setLimits(vertex, to, { isDefinition: true });
+        undo.unshift(() => entry.pipeline.setLimits(vertex, former, { isDefinition: true }));
       }
     } catch (error) {
       for (const back of undo) await back().catch(() => undefined);

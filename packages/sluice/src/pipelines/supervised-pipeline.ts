@@ -6,6 +6,7 @@ import type {
   PipelineState,
   PipelineStatus,
   RunningPipeline,
+  SetLimitsOptions,
   VertexLimits,
 } from "@sluice/pipeline";
 
@@ -43,13 +44,19 @@ export interface PipelineFailure {
   readonly count: number;
 }
 
+/** Limits that were set, and whether the store has them already. */
+interface ChangedLimits {
+  readonly limits: VertexLimits;
+  readonly isStored: boolean;
+}
+
 /** Keeps a pipeline running: a start or a run that fails is tried again, with backoff, until `stop`. */
 export class SupervisedPipeline {
   readonly name: string;
   readonly #options: SupervisedOptions;
   readonly #stopped = new AbortController();
   /** Limits that were set while the pipeline ran, for its next start. */
-  readonly #changed = new Map<string, VertexLimits>();
+  readonly #changed = new Map<string, ChangedLimits>();
   readonly #ended: Promise<void>;
   readonly #begun: Promise<void>;
   #onBegun: () => void = () => {};
@@ -69,6 +76,11 @@ export class SupervisedPipeline {
 
   get status(): PipelineStatus {
     return this.#status;
+  }
+
+  /** False before its start has ended, and between two starts. */
+  get isRunning(): boolean {
+    return this.#running !== undefined;
   }
 
   /** Undefined while it runs. */
@@ -102,12 +114,12 @@ export class SupervisedPipeline {
   async setLimits(
     vertex: string,
     limits: VertexLimits,
-    options: { readonly isUnset?: boolean } = {},
+    options: SetLimitsOptions = {},
   ): Promise<void> {
     // Limits that the next start refuses would keep the pipeline from starting.
     if (this.#running === undefined) checkLimits(limits, `${vertex}.limits`);
     else await this.#running.setLimits(vertex, limits, options);
-    this.#changed.set(vertex, limits);
+    this.#changed.set(vertex, { limits, isStored: options.isStored ?? false });
   }
 
   /** Drains and ends; a start that is under way is given up. Never rejects, also if the drain fails. */
@@ -156,8 +168,10 @@ export class SupervisedPipeline {
     const running = await start(withLimits(definition, begun), { ...runtime, signal });
     try {
       this.#running = running;
-      for (const [vertex, limits] of this.#changed)
-        if (begun.get(vertex) !== limits) await running.setLimits(vertex, limits);
+      for (const [vertex, changed] of this.#changed) {
+        const { limits, isStored } = changed;
+        if (begun.get(vertex) !== changed) await running.setLimits(vertex, limits, { isStored });
+      }
       this.#failure = undefined;
       this.#status = "running";
       this.#onBegun();
@@ -179,12 +193,24 @@ export class SupervisedPipeline {
  */
 function withLimits(
   definition: PipelineDefinition,
-  changed: ReadonlyMap<string, VertexLimits>,
+  changed: ReadonlyMap<string, ChangedLimits>,
 ): PipelineDefinition {
-  const limited = <V extends { readonly name: string }>(vertex: V): V => {
-    const limits = changed.get(vertex.name);
-    return limits === undefined ? vertex : { ...vertex, limits };
+  const limited = <V extends { readonly name: string; readonly limits?: VertexLimits | undefined }>(
+    vertex: V,
+  ): V => {
+    const { limits, isStored } = changed.get(vertex.name) ?? {};
+    if (limits === undefined) return vertex;
+    // A vertex that is defined without a limit finds it in the store, and follows it there when it is unset.
+    const isFound = isStored === true && isUnlimited(definition, vertex);
+    return { ...vertex, limits: isFound ? { ...limits, rateLimit: undefined } : limits };
   };
   const { source, maps, sink } = definition;
   return { ...definition, source: limited(source), maps: maps.map(limited), sink: limited(sink) };
+}
+
+function isUnlimited(
+  { limits }: PipelineDefinition,
+  vertex: { readonly limits?: VertexLimits | undefined },
+): boolean {
+  return limits?.rateLimit === undefined && vertex.limits?.rateLimit === undefined;
 }

@@ -37,12 +37,13 @@ export async function watchFile(
 }
 
 /** False if the signal ended the wait. */
-async function isTimeUp(timer: Timer, signal: AbortSignal): Promise<boolean> {
+export async function isTimeUp(timer: Timer, signal: AbortSignal): Promise<boolean> {
   await timer.sleep(POLL_MS, signal).catch(() => undefined);
   return !signal.aborted;
 }
 
-async function stampOf(file: string): Promise<string | undefined> {
+/** Changes with every write and every replacement; undefined if there is no such file. */
+export async function stampOf(file: string): Promise<string | undefined> {
   try {
     const { mtimeMs, size, ino } = await stat(file);
     return `${mtimeMs} ${size} ${ino}`;

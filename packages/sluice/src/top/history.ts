@@ -1,5 +1,5 @@
-/** Samples of a row: one for each second of the last minute. */
-const SAMPLES_MAX = 60;
+/** Samples of a row: two for each second of the last minute. */
+const SAMPLES_MAX = 120;
 const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇"] as const;
 
 /** Rates of the last minute, by row. Rows that are gone are forgotten. */
@@ -14,6 +14,10 @@ export class TopHistory {
         [...(before.get(key) ?? []), perSecond].slice(-SAMPLES_MAX),
       ]),
     );
+  }
+
+  clear(): void {
+    this.#samples = new Map();
   }
 
   /** A line of at most `width` bars, the newest at the right: the mean of their samples against the highest. */

@@ -4,12 +4,13 @@ import { wrapped } from "../why/wrapped.ts";
 import type { TopHistory } from "./history.ts";
 import { cut, painter, spread } from "./paint.ts";
 import type { Paint } from "./paint.ts";
-import type { TopSnapshot } from "./state-answer.ts";
+import { localName } from "../why/local-name.ts";
 import { fleetLines, producerLines } from "./top-panels.ts";
-import { localName, shownRows, topRows, whyNameOf } from "./top-rows.ts";
+import { shownRows, topRows, whyNameOf } from "./top-rows.ts";
 import type { TopRow } from "./top-rows.ts";
 import { selectedOf } from "./top-state.ts";
 import type { TopState } from "./top-state.ts";
+import type { TopSnapshot } from "./top-snapshot.ts";
 import { rounded, tableLines } from "./top-table.ts";
 import { waitsOf } from "./top-waits.ts";
 
@@ -29,7 +30,7 @@ const WIDTH_MIN = 20;
 const PANEL_MIN = 4;
 /** Lines of the explanation at the foot. */
 const WHY_MAX = 5;
-/** Lines of the view that are not rows: head, rule, summary, table head, rule, explanation and keys. */
+/** Lines of the view that are not rows: head, rule, summary, table head, explanation, rule and keys. */
 const FRAME_LINES = 12;
 
 /** Rows between two pages. */
@@ -47,7 +48,7 @@ export function topFrame(
   const width = Math.max(WIDTH_MIN, options.columns);
   const paint = painter(options.isColoured);
   const rule = paint("dim", "─".repeat(width));
-  const keys = options.isLive ? "every 1 s   ? keys   q quit" : "";
+  const keys = options.isLive ? "every 0.5 s  ? keys  q quit" : "";
   const head = spread(
     `sluice top${memberText(snapshot)}`,
     `${options.time}   ${keys}`.trim(),
@@ -75,27 +76,34 @@ interface Frame {
 }
 
 function overviewLines({ snapshot, history, state, options, width, paint, rule }: Frame): string[] {
-  const rows = shownRows(snapshot, state);
+  const rows = shownRows(snapshot.sample, state);
   const selected = options.isLive
     ? selectedOf(state, { rows: rows.map(({ key }) => key) })
     : undefined;
+  const why = explanation(snapshot, state.whyIndex, width, paint);
   const foot = [
-    rule,
-    ...explanation(snapshot, state.whyIndex, width, paint),
-    ...(options.isLive ? [keysLine(state, width, paint)] : []),
+    ...(why.length > 0 ? ["", ...why] : []),
+    ...(options.isLive ? [rule, keysLine(state, width, paint)] : []),
   ];
   // The head and its rule, the summary and an empty line.
   const room = Math.max(2, options.rows - 4 - foot.length);
   const [tableHead = "", ...lines] = tableLines(rows, { width, paint, history, selected });
   const index = rows.findIndex(({ key }) => key === selected);
   const table = [tableHead, ...windowOf(lines, index, room - 1)];
-  const panels = [...producerLines(snapshot, width), ...fleetLines(snapshot, width)];
+  const producers = [...producerLines(snapshot, width)];
+  const fleet = [...fleetLines(snapshot, width)];
   const left = Math.max(0, room - table.length);
-  const shown =
-    panels.length <= left ? panels : left < PANEL_MIN ? [] : [...panels.slice(0, left - 1), " …"];
+  const panels = [...fitting(producers, left - fleet.length), ...fleet];
+  const shown = panels.length <= left ? panels : [];
   const empty = options.isLive ? Array<string>(left - shown.length).fill("") : [];
-  const summary = cut(summaryOf(topRows(snapshot)), width);
+  const summary = cut(summaryOf(snapshot), width);
   return [summary, "", ...table, ...shown, ...empty, ...foot];
+}
+
+/** A panel, shortened if it does not fit; nothing if too little of it would. */
+function fitting(lines: readonly string[], room: number): readonly string[] {
+  if (lines.length <= room) return lines;
+  return room < PANEL_MIN ? [] : [...lines.slice(0, room - 1), " …"];
 }
 
 /** At most `room` lines, with the chosen one among them; the last says how many are below. */
@@ -124,12 +132,13 @@ function detailOf(
   row: string,
   { columns, rows: height }: Size,
 ): { readonly rows: readonly TopRow[]; readonly why: readonly string[]; readonly room: number } {
-  const rows = shownRows(snapshot, { ...state, find: "" }).filter(({ key }) => key === row);
-  const name = whyNameOf(row);
+  const rows = shownRows(snapshot.sample, { ...state, find: "" }).filter(({ key }) => key === row);
+  const name = whyNameOf(row, snapshot.sample);
   const { detail } = snapshot;
   const answer = detail?.name === name ? detail?.answer : undefined;
   const width = Math.max(WIDTH_MIN, columns);
-  const why = answer === undefined ? ["…"] : [...whyLines(answer, name && localName(name), width)];
+  const why =
+    answer === undefined ? ["…"] : [...whyLines(answer, name && localName(name), { width })];
   // The head and its rule, the head of the table, two empty lines, a rule and the keys.
   return { rows, why, room: Math.max(1, height - 2 - (1 + rows.length) - 4) };
 }
@@ -172,56 +181,51 @@ const KEYS = [
 ];
 
 function keysLine({ mode, sort, find, notice }: TopState, width: number, paint: Paint): string {
-  if (mode.name === "find") return cut(` find: ${find}▏   enter keeps it, esc shows all`, width);
+  if (mode.name === "find") return cut(`find: ${find}▏   enter keeps it, esc shows all`, width);
   if (mode.name === "limit")
-    return cut(` sluice limits set ${mode.text}▏   enter sets it, esc leaves it`, width);
-  if (notice !== "") return cut(` ${notice}`, width);
+    return cut(`sluice limits set ${mode.text}▏   enter sets it, esc leaves it`, width);
+  if (notice !== "") return cut(notice, width);
   const found = find === "" ? "/ find" : `/ find: ${find}`;
   return paint(
     "dim",
-    cut(
-      ` ↑↓ move   enter open   w next why   l change a limit   s sort: ${sort}   ${found}`,
-      width,
-    ),
+    cut(`↑↓ move   enter open   w next why   l change a limit   s sort: ${sort}   ${found}`, width),
   );
 }
 
-/** Which member of how many this process is, where it is one. */
-function memberText({ state }: TopSnapshot): string {
-  for (const { vertices } of state.pipelines ?? [])
-    for (const { rateLimit } of vertices)
-      if (typeof rateLimit?.members === "number" && typeof rateLimit.member === "string")
-        return `   member ${rateLimit.member.slice(0, 8)} of ${rateLimit.members}`;
-  return "";
+/** The flow, and which member of how many this process is, where it is one. */
+function memberText({ hello, sample }: TopSnapshot): string {
+  const shares = sample.pipelines.flatMap(({ vertices }) => vertices.map(({ share }) => share));
+  const shared = shares.find((share) => share?.syncAgeMs !== undefined);
+  return `   ${hello.flow}${shared === undefined ? "" : `, member ${hello.member} of ${shared.members}`}`;
 }
 
-/** "6,045/s come in, 210/s reach out. 4 things wait; the longest is orders." */
-function summaryOf(rows: readonly TopRow[]): string {
+/** "6,045/s come in, 210/s reach payments. 4 things wait; the tightest point is orders." */
+function summaryOf({ sample }: TopSnapshot): string {
+  const rows = topRows(sample);
   const [first] = rows;
   const last = rows.at(-1);
-  if (first === undefined || last === undefined) return " Nothing runs.";
+  if (first === undefined || last === undefined) return "Nothing runs.";
   const reach =
-    last === first || !last.key.startsWith("vertex ")
+    last === first || !/^(?:vertex|service) /.test(last.key)
       ? ""
       : `, ${perSecondText(rounded(last.perSecond))} reach ${last.name}`;
-  const waiting = rows.filter(
-    ({ state }) => state === "throttled" || state === "failed" || state === "working",
-  );
-  const [longest] = waiting.toSorted((a, b) => (b.forMs ?? 0) - (a.forMs ?? 0));
-  const count = waiting.length === 1 ? "1 thing waits" : `${waiting.length} things wait`;
-  const end =
-    longest === undefined ? "Nothing waits." : `${count}; the longest is ${longest.name}.`;
-  return ` ${perSecondText(rounded(first.perSecond))} come in${reach}. ${end}`;
+  const [tightest] = waitsOf(sample);
+  const waits = sample.waits.length + sample.waitsLeftOut;
+  const name = rows.find(({ key }) => key === tightest?.row)?.name;
+  const count = waits === 1 ? "1 thing waits" : `${waits} things wait`;
+  const point = name === undefined ? "" : `; the tightest point is ${name}`;
+  const end = waits === 0 ? "Nothing waits." : `${count}${point}.`;
+  return `${perSecondText(rounded(first.perSecond))} come in${reach}. ${end}`;
 }
 
 /** One of the waits, in sentences. */
 function explanation(
-  { why }: TopSnapshot,
+  { sample }: TopSnapshot,
   index: number,
   width: number,
   paint: Paint,
 ): readonly string[] {
-  const all = waitsOf(why);
+  const all = waitsOf(sample);
   const place = index % Math.max(1, all.length);
   const shown = all[place];
   if (shown === undefined) return [];
@@ -229,10 +233,10 @@ function explanation(
   const text = [
     `▥ ${reason} `,
     sentence,
-    ...(until === undefined ? [] : [`Until ${until}.`]),
+    ...(until === undefined ? [] : [`Until ${until}.  `]),
     ...(setting === undefined ? [] : [`Setting: ${setting}`]),
   ].join(" ");
-  const lead = ` WHY ${place + 1} of ${all.length}`.padEnd(13);
+  const lead = `WHY ${place + 1} of ${all.length}`.padEnd(12);
   const room = width - lead.length;
   const sentences = wrapped(text, room);
   // The command is what to do, so it stays if the sentences are too long.

@@ -4,21 +4,27 @@ import { cut } from "./paint.ts";
 import type { Paint, Style } from "./paint.ts";
 import type { TopRow } from "./top-rows.ts";
 
-/** Bars of the last minute; shown from this width of the terminal on. */
+/** Bars of the last minute, and the most that a wide terminal shows. */
 const HISTORY = 9;
-const HISTORY_FROM = 96;
-/** The bar of the used part; shown from this width on, only its percentage below. */
-const BAR = 8;
-const BAR_FROM = 86;
-const NAME_MIN = 10;
+const HISTORY_MAX = 30;
+/** The bar of the used part at its widest, and at its narrowest; without room for that, only the percentage. */
+const BAR_MAX = 10;
+const BAR_MIN = 4;
+/** "  " and "100 %". */
+const PERCENT = 7;
+const NAME_MIN = 12;
+const NAME_MAX = 24;
 /** Characters of rate, limit, queue, state, reason and time. */
-const FIXED = 8 + 10 + 7 + 13 + 12 + 7;
+const FIXED = 8 + 10 + 7 + 13 + 13 + 7;
 
 const STATES: Readonly<Record<TopRow["state"], readonly [string, Style | undefined]>> = {
   flowing: ["≈ flowing", undefined],
   throttled: ["▥ throttled", "warn"],
   waiting: ["▹ waiting", "dim"],
   working: ["▹ working", "warn"],
+  answering: ["≈ answering", undefined],
+  busy: ["▼ busy", "warn"],
+  failing: ["✗ failing", "bad"],
   failed: ["✗ failed", "bad"],
   stopped: ["■ stopped", "dim"],
 };
@@ -58,9 +64,7 @@ export function tableLines(
   rows: readonly TopRow[],
   { width, paint, history, selected }: TableOptions,
 ): readonly string[] {
-  const use = width >= BAR_FROM ? BAR + 8 : 7;
-  const bars = width >= HISTORY_FROM ? HISTORY + 2 : 0;
-  const names = Math.max(NAME_MIN, width - FIXED - use - bars);
+  const { names, use, bars } = columnsOf(rows, width);
   const line = (name: string, cells: Cells): string =>
     [
       cut(name, names - 1).padEnd(names),
@@ -69,7 +73,7 @@ export function tableLines(
       `  ${cells.use}`.padEnd(use),
       cells.queue.padStart(7),
       `  ${cells.state}`.padEnd(13),
-      ` ${cells.reason}`.padEnd(12).slice(0, 12),
+      ` ${cut(cells.reason, 12)}`.padEnd(13),
       cells.waited.padStart(7),
       bars === 0 ? "" : `  ${cells.history}`,
     ]
@@ -77,34 +81,53 @@ export function tableLines(
       .slice(0, width)
       .trimEnd();
   return [
-    paint("bold", line(" PATH", HEADS)),
+    paint("bold", line("PATH", HEADS)),
     ...rows.map((row) => {
       const [state, style] = STATES[row.state];
       const isChosen = row.key === selected;
-      const text = line(`${isChosen ? "▸" : " "}${" ".repeat(row.indent)}${row.name}`, {
+      // Without colours the chosen row has a mark.
+      const mark = isChosen && paint("chosen", "") === "" ? "▸" : "";
+      const text = line(`${mark}${" ".repeat(row.indent)}${row.name}`, {
         rate: perSecondText(rounded(row.perSecond)),
         limit: row.limit,
-        use: useText(row.use, use > BAR),
+        use: useText(row.use, use - PERCENT),
         queue: row.queue === undefined ? "" : countText(row.queue),
         state,
         reason: row.reason,
         waited: row.forMs === undefined ? "" : shortDuration(row.forMs),
-        history: history.bars(row.key, HISTORY),
+        history: history.bars(row.key, Math.max(1, bars)),
       });
-      if (isChosen) return paint("chosen", text);
+      if (isChosen) return paint("chosen", text.padEnd(width));
       return style === undefined ? text : paint(style, text);
     }),
   ];
 }
 
-/** "████████|100 %", or "100 %". */
-function useText(use: number | undefined, hasBar: boolean): string {
+/** How wide the columns are: names as long as the longest, then the history, then the bar take what is left. */
+function columnsOf(
+  rows: readonly TopRow[],
+  width: number,
+): { readonly names: number; readonly use: number; readonly bars: number } {
+  const longest = Math.max(0, ...rows.map(({ name, indent }) => name.length + indent + 1));
+  const wanted = Math.min(NAME_MAX, Math.max(NAME_MIN, longest));
+  const names = Math.max(NAME_MIN, Math.min(wanted, width - FIXED - PERCENT));
+  const left = width - FIXED - names - PERCENT;
+  const hasHistory = left >= HISTORY + 2;
+  const bar = Math.min(BAR_MAX, left - (hasHistory ? HISTORY + 2 : 0) - 2);
+  const use = PERCENT + (bar < BAR_MIN ? 0 : bar + 2);
+  const bars = hasHistory ? Math.min(HISTORY_MAX, width - FIXED - names - use - 2) : 0;
+  return { names, use, bars };
+}
+
+/** "██████████| 100 %" in `room` characters beside the percentage, or "100 %". */
+function useText(use: number | undefined, room: number): string {
   if (use === undefined) return "";
   const part = Math.min(1, Math.max(0, use));
   const percent = `${String(Math.round(part * 100)).padStart(3)} %`;
-  if (!hasBar) return percent;
-  const full = Math.round(part * BAR);
-  return `${"█".repeat(full)}${"·".repeat(BAR - full)}|${percent}`;
+  if (room <= 0) return percent;
+  const bar = room - 2;
+  const full = Math.round(part * bar);
+  return `${"█".repeat(full)}${"·".repeat(bar - full)}| ${percent}`;
 }
 
 /** One decimal below 10. */

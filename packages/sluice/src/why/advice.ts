@@ -1,5 +1,6 @@
 import type { Why } from "@sluice/gateway/admin";
 import { durationText, perSecondText, shortTopic } from "@sluice/gateway/internal";
+import { localName } from "./local-name.ts";
 import type { WholeWhy } from "./why-lines.ts";
 import { wrapped } from "./wrapped.ts";
 
@@ -38,7 +39,7 @@ function limiterText({ limiter }: Why): string {
 export function* adviceLines(
   answer: WholeWhy,
   name: string | undefined,
-  width: number,
+  { width, url }: { readonly width: number; readonly url: string | undefined },
 ): Generator<string> {
   const backlog = backlogAdvice(answer);
   if (backlog !== undefined) yield* wrapped(backlog, width);
@@ -50,7 +51,18 @@ export function* adviceLines(
       "A command after try holds at once, for the whole fleet. A line of the flow file can be edited: it is read again within a second or two.",
       width,
     );
-  yield `As data: sluice why${name === undefined ? "" : ` ${name}`} --json`;
+  const data = `As data: sluice why${name === undefined ? "" : ` ${name}`} --json`;
+  const page = url === undefined ? undefined : `The same in the browser: ${url}${pageOf(answer)}`;
+  const both = [page, data].filter((part) => part !== undefined);
+  const line = both.join("     ");
+  yield* line.length > width ? both : [line];
+}
+
+/** The page of the dashboard about an answer: that of the topic if it is about one, else the overview. */
+function pageOf({ waiting }: WholeWhy): string {
+  const [topic, ...others] = new Set(waiting.map((why) => shortTopic(why.topic)));
+  if (topic === undefined || others.length > 0) return "/";
+  return `/topics/${topic.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 /** A topic that takes more only moves the queue to a source that reads less. */
@@ -78,8 +90,4 @@ function backlogAdvice({ waiting, pipelines }: WholeWhy): string | undefined {
 function fullName(topic: string): string {
   const short = topic.replace(/^persistent:\/\//, "");
   return short.includes("/") ? short : `public/default/${short}`;
-}
-
-function localName(topic: string): string {
-  return topic.replace(/^public\/default\//, "");
 }

@@ -7,13 +7,14 @@ import {
   perSecondText,
   shortTopic,
 } from "@sluice/gateway/internal";
+import { localName } from "./local-name.ts";
 
 /**
  * Why something waits, in one or two sentences for each reason. A part that the gateway does not know is left
  * out, never guessed.
  */
 export function sentenceOf(why: Why): string {
-  const waits = `${waitersOf(why)} to publish to ${shortTopic(why.topic)}`;
+  const waits = `${waitersOf(why)} to publish to ${localName(why.topic)}`;
   const { reason } = why;
   if (reason === "topic-rate") return sentences([waits, topicNumbers(why), turnOf(why)]);
   if (reason === "group-rate" || reason === "broker-rate")

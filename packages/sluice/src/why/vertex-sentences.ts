@@ -1,5 +1,7 @@
 import { countText, durationText, perSecondText } from "@sluice/gateway/internal";
 import type { WhyFailed, WhyVertex, WhyWorking } from "../pipelines/admin/vertex-why.ts";
+import { busyUntil, gateCause, gateLead } from "./gate-sentences.ts";
+import { placeText } from "./place-text.ts";
 
 /** Syncs of a member with its store after the store is back, until it has its share again. */
 const HEAL_MS = 6_000;
@@ -14,7 +16,13 @@ export function vertexSentence(why: WhyVertex): string {
 }
 
 /** When the wait ends; undefined if it is not known. */
-export function vertexUntil({ reason, share, untilInMs, queue }: WhyVertex): string | undefined {
+export function vertexUntil({
+  reason,
+  share,
+  gate,
+  untilInMs,
+  queue,
+}: WhyVertex): string | undefined {
   const inTime = untilInMs === undefined ? undefined : durationText(untilInMs);
   if (reason === "store-lost") return `the store answers, then at most ${durationText(HEAL_MS)}`;
   if (reason === "fleet-joining")
@@ -27,10 +35,13 @@ export function vertexUntil({ reason, share, untilInMs, queue }: WhyVertex): str
   }
   if (reason === "concurrency")
     return inTime === undefined ? "the next answer" : `the next answer, in about ${inTime}`;
-  if (reason === "peer-busy")
+  if (reason === "peer-busy") {
+    const back = gate && busyUntil(gate);
+    if (back !== undefined) return back;
     return inTime === undefined
       ? "the service takes more again"
       : `the next request, in about ${inTime}`;
+  }
   if (inTime === undefined) return undefined;
   if (reason === "retry-after") return `the pause of the service ends, in ${inTime}`;
   return `the next token, in ${inTime}`;
@@ -39,7 +50,7 @@ export function vertexUntil({ reason, share, untilInMs, queue }: WhyVertex): str
 /** What changes the cause: a command, or an edit of the flow file; undefined if nothing here does. */
 export function vertexTry(why: WhyVertex): string | undefined {
   const { reason, pipeline, vertex, share, setting, isAdaptive } = why;
-  const line = setting?.place ?? "the flow file";
+  const line = placeText(setting?.place ?? "the flow file");
   if (reason === "rate") return `a higher rate in ${line}`;
   if (reason === "concurrency")
     return isAdaptive === false ? `a higher number, or adaptive, in ${line}` : undefined;
@@ -51,15 +62,15 @@ export function vertexTry(why: WhyVertex): string | undefined {
 }
 
 /** The setting with its value; of what no setting decides, the reason for that. */
-export function vertexSetting({ reason, setting, isAdaptive }: WhyVertex): string {
+export function vertexSetting({ reason, setting, isAdaptive, gate }: WhyVertex): string {
   if (setting === undefined) return reason === "retry-after" ? "none: the service decides" : "none";
   const { path, value, place, setAt } = setting;
   const shown = value === undefined ? "" : ` = ${valueText(value)}`;
-  const where = setAt === undefined ? place : `set by REST at ${setAt}`;
+  const where = setAt === undefined ? place && placeText(place) : `set by REST at ${setAt}`;
   const text = `${path}${shown}${where === undefined ? "" : `   ${where}`}`;
-  return reason === "concurrency" && isAdaptive !== false
-    ? `none needed: the limit finds itself; ${text}`
-    : text;
+  if (reason !== "concurrency" || isAdaptive === false) return text;
+  const atMost = gate?.limitMax === undefined ? "" : `, at most ${countText(gate.limitMax)}`;
+  return `none needed: the limit finds itself${atMost}; ${text}`;
 }
 
 /** One word for what a vertex does with a batch. */
@@ -103,13 +114,14 @@ export function failedSentence({ pipeline, error, starts }: WhyFailed): string {
   return `Pipeline ${pipeline} does not run: ${error}.${often}`;
 }
 
-function leadOf({ vertex, role, peer, reason }: WhyVertex): string {
+function leadOf(why: WhyVertex): string {
+  const { vertex, role, peer, reason } = why;
   const of = peer === undefined ? "" : ` ${peer}`;
   if (reason === "store-lost") return `${vertex} runs on its safe share`;
   if (role === "source") return `${vertex} waits to read${of === "" ? "" : ` from${of}`}`;
   if (reason === "fleet-share" || reason === "fleet-joining" || reason === "fleet-refused")
     return `${vertex} waits to take messages${role === "sink" && of !== "" ? ` for${of}` : ""}`;
-  return `Requests of ${vertex} wait to be sent to${of === "" ? " its service" : of}`;
+  return gateLead(why);
 }
 
 function causeOf(why: WhyVertex): string {
@@ -121,8 +133,8 @@ function causeOf(why: WhyVertex): string {
     return `The store has not answered${age} and the lease of this member has ended, so it has the rate${has}`;
   }
   if (reason === "fleet-joining") return "It has joined its fleet and has no share yet";
-  if (reason === "concurrency" && why.isAdaptive === true && detail.includes("longer than"))
-    return `${capital(detail)}, so the limit does not grow`;
+  const ofGate = gateCause(why);
+  if (ofGate !== undefined) return ofGate;
   if (reason !== "fleet-share" || share?.share === undefined) return capital(detail);
   const { share: own, ceiling, members } = share;
   const by =
@@ -136,7 +148,9 @@ function causeOf(why: WhyVertex): string {
     : `Its share is ${perSecondText(own)}: the ceiling of ${perSecondText(ceiling)}${by}${ramp}`;
 }
 
-function backlogOf({ queue }: WhyVertex): string {
+function backlogOf({ queue, gate }: WhyVertex): string {
+  // The requests that wait are these messages.
+  if (gate !== undefined && gate.waiting > 0) return "";
   return queue === undefined || queue === 0 ? "" : `${countText(queue)} messages are behind it`;
 }
 

@@ -50,9 +50,9 @@ function lines(...waiting: readonly Why[]): readonly string[] {
 test("a topic at its limit is explained in the numbers of the limit, with what to try", () => {
   const [first, second, third, since, ...facts] = lines(ORDERS);
   expect([first, second, third]).toEqual([
-    "  ▥ topic-rate   bulk-import and partner-feed wait to publish to public/default/orders. The topic",
-    "                 takes 1,000/s; 3 producers ask for at least 3,251/s, bulk-import alone for 72 % of",
-    "                 it. Each gets an even turn of 355/s.",
+    "  ▥ topic-rate   bulk-import and partner-feed wait to publish to orders. The topic takes 1,000/s; 3",
+    "                 producers ask for at least 3,251/s, bulk-import alone for 72 % of it. Each gets an",
+    "                 even turn of 355/s.",
   ]);
   expect(since).toMatch(/^ {5}since {7}\d\d:\d\d:56, for 1 min 12 s$/);
   expect(facts).toEqual([
@@ -66,6 +66,25 @@ test("a topic at its limit is explained in the numbers of the limit, with what t
     "",
     "As data: sluice why --json",
   ]);
+});
+
+test("an answer about one topic points to its page, and one about several to the overview", () => {
+  const url = "http://127.0.0.1:7070";
+  const at = "2026-11-17T14:32:08.000Z";
+  const pageIn = (...waiting: readonly Why[]): string =>
+    [...whyLines({ at, waiting, paused: [] }, "orders", { url })].join("\n");
+  expect(pageIn(ORDERS)).toContain(
+    "The same in the browser: http://127.0.0.1:7070/topics/public/default/orders",
+  );
+  const other = { ...ORDERS, topic: "persistent://public/default/clicks" };
+  expect(pageIn(ORDERS, other)).toContain("browser: http://127.0.0.1:7070/     As data:");
+});
+
+test("no line but a command to copy is longer than the terminal is wide", () => {
+  const setting = { ...ORDERS.setting, place: "examples/quickstart/sluice.yaml:12" };
+  const answer = answerOf([{ ...ORDERS, setting }], { vertices: [READER, OUT] });
+  const long = [...whyLines(answer, "orders", { width: 80 })].filter((line) => line.length > 80);
+  expect(long.filter((line) => !line.includes("sluice limits set"))).toEqual([]);
 });
 
 test("parts that are not known are left out", () => {
@@ -86,19 +105,19 @@ test.each<[string, Why, string, string | undefined]>([
       limiter: "group bulk",
       producers: TOLD.concat(ORDERS.producers),
     },
-    "partner-feed, bulk-import and partner-feed wait to publish to public/default/orders. Group bulk takes 1,000/s for its topics together and is asked for at least 3,251/s.",
+    "partner-feed, bulk-import and partner-feed wait to publish to orders. Group bulk takes 1,000/s for its topics together and is asked for at least 3,251/s.",
     "group bulk is asked for less than 1,000/s",
   ],
   [
     "the broker",
     { ...ORDERS, reason: "broker-rate", limiter: "broker", limit: { bytes: 2e8 }, others: 40 },
-    "bulk-import and 41 others wait to publish to public/default/orders. This gateway takes 200 MB/s in all and is asked for at least 3,251/s.",
+    "bulk-import and 41 others wait to publish to orders. This gateway takes 200 MB/s in all and is asked for at least 3,251/s.",
     "less than 200 MB/s is asked",
   ],
   [
     "a told producer alone",
     { ...ORDERS, producers: TOLD, notWaiting: [], turn: 1, becauseOf: { producer: "x", asked: 1 } },
-    "partner-feed waits to publish to public/default/orders. The topic takes 1,000/s; 1 producer asks for at least 3,251/s.",
+    "partner-feed waits to publish to orders. The topic takes 1,000/s; 1 producer asks for at least 3,251/s.",
     "x sends less than 1/s",
   ],
 ])("%s has its own sentence", (_, why, sentence, until) => {
@@ -174,9 +193,13 @@ test("a setting says its line in the flow file, or when it was set", () => {
     'gateway.limits.topics."public/default/orders" = 1,000/s   flow.yaml:12',
   );
   const live = { ...setting, source: "policy", setAt: "2026-11-17T14:00:00.000Z" } as const;
-  expect(lines({ ...ORDERS, setting: live }).join("\n")).toContain(
-    "= 1,000/s   set by REST or pulsar-admin at 2026-11-17T14:00:00.000Z",
-  );
+  expect(
+    lines({ ...ORDERS, setting: live })
+      .join(" ")
+      .replaceAll(/\s+/g, " "),
+  ).toContain("= 1,000/s set by REST or pulsar-admin at 2026-11-17T14:00:00.000Z");
+  const typed = { ...setting, place: "-:12" };
+  expect(lines({ ...ORDERS, setting: typed }).join("\n")).toContain("standard input, line 12");
 });
 
 test("a wait that is nearly over is not said to be 0", () => {
@@ -290,6 +313,16 @@ const OUT: WhyVertex = {
   detail:
     "22 of 22 requests to 127.0.0.1:9000 are in flight and each takes 105 ms, 72 % longer than at its best",
   isAdaptive: true,
+  gate: {
+    service: "127.0.0.1:9000",
+    isAdaptive: true,
+    inFlight: 22,
+    limit: 22,
+    limitMax: 200,
+    waiting: 108,
+    rttMs: 105,
+    bestRttMs: 61,
+  },
   queue: 108,
   untilInMs: 4.8,
   setting: { path: "pipelines.shop.vertices.out.sink.http", place: "flow.yaml:26" },
@@ -299,9 +332,11 @@ test("an adaptive limit that does not grow says why, and needs no setting", () =
   const text = [...whyLines(answerOf([], { vertices: [OUT] }), undefined)]
     .join(" ")
     .replaceAll(/\s+/g, " ");
-  expect(text).toContain("72 % longer than at its best, so the limit does not grow.");
+  expect(text).toContain(
+    "108 requests wait to be sent to 127.0.0.1:9000. 22 of 22 are in flight and each takes 105 ms, 72 % longer than at its best, so the limit does not grow.",
+  );
   expect(text).toContain("until the next answer, in about 4.8 ms");
-  expect(text).toContain("setting none needed: the limit finds itself; ");
+  expect(text).toContain("setting none needed: the limit finds itself, at most 200; ");
   expect(text).not.toContain("try a");
 });
 
@@ -310,4 +345,48 @@ test("a fixed number of requests in flight is a setting to change", () => {
   const text = [...whyLines(answerOf([], { vertices: [fixed] }), undefined)].join("\n");
   expect(text).toContain("setting     pipelines.shop.vertices.out.sink.http   flow.yaml:26");
   expect(text).toContain("try         a higher number, or adaptive, in flow.yaml:26");
+});
+
+/** What is said of the gate of `out` for a reason with these parts. */
+function saidOf(reason: WhyVertex["reason"], parts: Partial<WhyVertex["gate"]>): string {
+  const gate = { service: "payments", isAdaptive: true, inFlight: 4, waiting: 31, ...parts };
+  const why = { ...OUT, reason, gate, untilInMs: undefined };
+  return [...whyLines(answerOf([], { vertices: [why] }), undefined)]
+    .join(" ")
+    .replaceAll(/\s+/g, " ");
+}
+
+test("a busy service is told with the cut, the rate now, and when the former rate is back", () => {
+  const said = saidOf("peer-busy", { cut: { from: 231, to: 157, agoMs: 4_000 }, allowed: 194 });
+  expect(said).toContain(
+    "31 requests wait to be sent to payments. It answered busy 4.0 s ago, so the rate was cut from 231/s to 157/s and is now 194/s.",
+  );
+  expect(said).toContain("until it is back at 231/s, in about 4.0 s if it stays quiet");
+});
+
+test("what is not known of a cut is left out", () => {
+  const said = saidOf("peer-busy", { cut: { to: 157, agoMs: 4_000 } });
+  expect(said).toContain("so the rate was cut to 157/s.");
+  expect(said).toContain("until the service takes more again");
+});
+
+test("a pause is told with the answer that asked for it", () => {
+  const pause = { leftMs: 28_000, pauseMs: 30_000, status: 429 };
+  expect(saidOf("retry-after", { pause })).toContain(
+    "All requests to payments wait. It answered 429 and asked for a pause of 30 s; nothing is sent before it ends.",
+  );
+});
+
+test("a rate of a gate is told with its name", () => {
+  expect(saidOf("rate", { rate: { name: "tokens", limit: "200000/min" } })).toContain(
+    "The gate sends at most 200000/min (tokens).",
+  );
+});
+
+test("a command to try holds the name of a topic as one word of the shell", () => {
+  const target = { level: "topic", name: "persistent://public/default/$(reboot)" } as const;
+  const why = { ...ORDERS, setting: { ...ORDERS.setting, target } };
+  expect(lines(why).join("\n")).toContain(
+    "sluice limits set topic 'public/default/$(reboot)' messages=3300/s",
+  );
 });

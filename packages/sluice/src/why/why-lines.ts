@@ -14,6 +14,7 @@ import type {
   WhyWorking,
 } from "../pipelines/admin/vertex-why.ts";
 import { adviceLines, enoughOf, headlineOf } from "./advice.ts";
+import { placeText } from "./place-text.ts";
 import { pausedSentence, sentenceOf, untilOf } from "./sentences.ts";
 import {
   failedSentence,
@@ -25,6 +26,7 @@ import {
   workingUntil,
   workingWord,
 } from "./vertex-sentences.ts";
+import { shellWord } from "./shell-word.ts";
 import { wrapped } from "./wrapped.ts";
 
 const WIDTH = 100;
@@ -38,11 +40,18 @@ export interface WholeWhy extends WhyAnswer {
   readonly pipelines?: PipelinesWhy | undefined;
 }
 
+export interface WhyLinesOptions {
+  /** Characters of a line; commands to copy may be longer. Default: 100. */
+  readonly width?: number;
+  /** Where the dashboard answers; absent: it is not mentioned. */
+  readonly url?: string;
+}
+
 /** The answer of `/api/why` for people; `name` is what was asked for. */
 export function* whyLines(
   answer: WholeWhy,
   name: string | undefined,
-  width: number = WIDTH,
+  { width = WIDTH, url }: WhyLinesOptions = {},
 ): Generator<string> {
   const { waiting, paused, pipelines } = answer;
   const { vertices = [], working = [], failed = [] } = pipelines ?? {};
@@ -79,7 +88,7 @@ export function* whyLines(
     ]);
   }
   yield "";
-  yield* adviceLines(answer, name, width);
+  yield* adviceLines(answer, name, { width, url });
 }
 
 /** The name with that of its pipeline where several pipelines are shown. */
@@ -95,7 +104,7 @@ function* workingLines(why: WhyWorking, width: number): Generator<string> {
   if (setting === undefined || failure !== undefined) return;
   const { path, value, place } = setting;
   yield* factLines("setting", [
-    `${path} = ${String(value)}${place === undefined ? "" : `   ${place}`}`,
+    `${path} = ${String(value)}${place === undefined ? "" : `   ${placeText(place)}`}`,
   ]);
 }
 
@@ -113,8 +122,8 @@ function* vertexLines(
 ): Generator<string> {
   yield* leadLines(why.reason, vertexSentence(named(why, isQualified)), width);
   yield* factLines("since", [`${clockTime(why.since)}, for ${durationText(why.forMs)}`]);
-  yield* factLines("until", [vertexUntil(why)]);
-  yield* factLines("setting", [vertexSetting(why)]);
+  yield* factLines("until", [vertexUntil(why)], width);
+  yield* factLines("setting", [vertexSetting(why)], width);
   yield* factLines("try", [vertexTry(why)]);
 }
 
@@ -141,7 +150,7 @@ function* pausedLines(connections: readonly WhyPaused[], width: number): Generat
     topic === undefined ? [] : [shortTopic(topic)],
   );
   yield* factLines("because of", [...new Set(topics)].slice(0, TOPICS_MAX));
-  yield* factLines("setting", [setting.path + placeText(setting)]);
+  yield* factLines("setting", [setting.path + originText(setting)]);
 }
 
 function* leadLines(reason: string, sentence: string, width: number): Generator<string> {
@@ -154,20 +163,26 @@ function* leadLines(reason: string, sentence: string, width: number): Generator<
 function* reasonLines(why: Why, width: number): Generator<string> {
   yield* leadLines(why.reason, sentenceOf(why), width);
   yield* factLines("since", [`${clockTime(why.since)}, for ${durationText(why.forMs)}`]);
-  yield* factLines("until", [untilOf(why)]);
+  yield* factLines("until", [untilOf(why)], width);
   yield* factLines("because of", [why.becauseOf?.producer]);
   yield* factLines("waiting", waitingRows(why));
   yield* factLines("not waiting", quietRows(why));
-  yield* factLines("setting", [settingText(why)]);
+  yield* factLines("setting", [settingText(why)], width);
   const command = tryText(why);
   const then = why.others === 0 ? "   # then none of them waits" : "";
   yield* factLines("try", [command && command + then]);
 }
 
-function* factLines(label: string, values: readonly (string | undefined)[]): Generator<string> {
+/** Values longer than `width` go on in the next line; without it, such as commands to copy, they stay whole. */
+function* factLines(
+  label: string,
+  values: readonly (string | undefined)[],
+  width = Number.POSITIVE_INFINITY,
+): Generator<string> {
   const known = values.filter((value) => value !== undefined);
-  for (const [index, value] of known.entries())
-    yield " ".repeat(INDENT) + (index === 0 ? label : "").padEnd(LABEL) + value;
+  const lines = known.flatMap((value) => wrapped(value, width - INDENT - LABEL));
+  for (const [index, line] of lines.entries())
+    yield " ".repeat(INDENT) + (index === 0 ? label : "").padEnd(LABEL) + line.trim();
 }
 
 function waitingRows({ producers, others }: Why): readonly string[] {
@@ -198,12 +213,12 @@ function quietRows({ notWaiting = [], turn }: Why): readonly string[] {
 }
 
 function settingText({ setting, limit }: Why): string {
-  return `${setting.path} = ${limitText(limit)}${placeText(setting)}`;
+  return `${setting.path} = ${limitText(limit)}${originText(setting)}`;
 }
 
 /** The line of the flow file, or when the setting was changed. */
-function placeText({ source, place, setAt }: WhySetting): string {
-  if (place !== undefined) return `   ${place}`;
+function originText({ source, place, setAt }: WhySetting): string {
+  if (place !== undefined) return `   ${placeText(place)}`;
   if (source === undefined || source === "flow file") return "";
   return `   set by REST or pulsar-admin${setAt === undefined ? "" : ` at ${setAt}`}`;
 }
@@ -213,7 +228,8 @@ export function tryText(why: Why): string | undefined {
   const enough = enoughOf(why);
   if (enough === undefined) return undefined;
   const { target } = why.setting;
-  const whose = "name" in target ? `${target.level} ${shortTopic(target.name)}` : target.level;
+  const whose =
+    "name" in target ? `${target.level} ${shellWord(shortTopic(target.name))}` : target.level;
   return `sluice limits set ${whose} messages=${enough}/s`;
 }
 

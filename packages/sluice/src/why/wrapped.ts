@@ -1,10 +1,19 @@
-/** Text in lines of at most `width` characters, broken between words. */
+/**
+ * Text in lines of at most `width` characters, broken between words, but not before a percent sign. A word that fits
+ * in no line is broken within: a client may choose a name of 4,000 characters.
+ */
 export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];
-  for (const word of text.split(" ")) {
+  for (const word of text.split(/ (?!%)/).flatMap((one) => pieces(one, width))) {
     const line = lines.at(-1);
     if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
     else lines[lines.length - 1] = `${line} ${word}`;
   }
   return lines;
+}
+
+function pieces(word: string, width: number): readonly string[] {
+  if (word.length <= width) return [word];
+  const count = Math.ceil(word.length / width);
+  return Array.from({ length: count }, (_, at) => word.slice(at * width, (at + 1) * width));
 }

@@ -48,7 +48,10 @@ export function brokerCommand(end: (code: ExitCode) => void): Command {
     .description("Runs the embedded broker: Pulsar clients of any language connect to it.")
     .option("--listen <urls...>", "addresses, pulsar:// or pulsar+ssl:// (pulsar://127.0.0.1:6650)")
     .option("--advertised-host <host>", "the host that clients are sent to")
-    .option("--data <folder>", `where everything is kept (${DATA_FOLDER})`)
+    .option(
+      "--data <folder>",
+      `where everything is kept (${DATA_FOLDER}); memory: nowhere, as --memory`,
+    )
     .option("--memory", "keep everything in memory only")
     .option("--partitions <topic=n...>", "topics with partitions")
     .option(
@@ -80,7 +83,7 @@ export function brokerCommand(end: (code: ExitCode) => void): Command {
 
 function readyLine({ gateway, admin }: Running, options: BrokerOptions): string {
   const { urls = [] } = gateway ?? {};
-  const data = options.memory ? null : (options.data ?? DATA_FOLDER);
+  const data = keepsNothing(options) ? null : (options.data ?? DATA_FOLDER);
   if (options.json) {
     const ready = { event: "ready", urls, data };
     return JSON.stringify(admin === undefined ? ready : { ...ready, admin: admin.url });
@@ -102,6 +105,7 @@ async function servedOf(options: BrokerOptions): Promise<Served> {
       return { gateway, close: () => gateway.close() };
     },
     admin: listen === undefined ? undefined : { listen, ...(token !== undefined && { token }) },
+    title: { flow: "broker" },
     json: options.json ?? false,
   };
 }
@@ -114,7 +118,7 @@ async function settingsOf(options: BrokerOptions): Promise<StartBrokerOptions> {
   const token = await tokenOf(options);
   return {
     listen: listen ?? (tls === undefined ? LISTEN : [...LISTEN, LISTEN_TLS]),
-    data: memory ? "memory" : { folder: data ?? DATA_FOLDER },
+    data: keepsNothing(options) ? "memory" : { folder: data ?? DATA_FOLDER },
     partitions: Object.fromEntries(partitions.map(parsePartitions)),
     broker: { retention: retentionOf(options) },
     allowAnonymous: allowAnonymous ?? false,
@@ -122,6 +126,11 @@ async function settingsOf(options: BrokerOptions): Promise<StartBrokerOptions> {
     ...(tls !== undefined && { tls }),
     ...(token !== undefined && { token }),
   };
+}
+
+/** `--data memory` is `data: memory` of a flow file; a folder of that name is `./memory`. */
+function keepsNothing({ memory, data }: BrokerOptions): boolean {
+  return memory === true || data === "memory";
 }
 
 function parsePartitions(text: string): readonly [string, number] {

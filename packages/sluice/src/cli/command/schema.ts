@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { describedSchema } from "../../flow/described-schema.ts";
 import { flowSchema } from "../../flow/flow-schema.ts";
 import { jsonSchemaOf } from "../../flow/json-schema.ts";
 import { writeLines } from "../output.ts";
@@ -25,7 +26,7 @@ export function flowJsonSchema(): Readonly<Record<string, unknown>> {
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "Sluice flow file",
-    ...jsonSchemaOf(flowSchema),
+    ...describedSchema(jsonSchemaOf(flowSchema)),
     anyOf: [{ required: ["gateway"] }, { required: ["pipelines"] }],
   };
 }

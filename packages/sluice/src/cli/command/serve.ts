@@ -4,6 +4,9 @@ import type { AdministrableGateway, BrokerObserver } from "@sluice/gateway";
 import { EventFeed, processMetrics, startAdmin } from "@sluice/gateway/admin";
 import type { AdminAddition, RunningAdmin, StartAdminOptions } from "@sluice/gateway/admin";
 import { constants, hostname } from "node:os";
+import type { FlowPipelines } from "../../pipelines/flow-pipelines.ts";
+import type { SharedStore } from "../../live/detail/pool-roster.ts";
+import { openDashboard } from "../../live/dashboard.ts";
 import { EventLines } from "../../log/event-lines.ts";
 import { OtlpExporter } from "../../telemetry/otlp-exporter.ts";
 import { otlpRequest } from "../../telemetry/otlp-request.ts";
@@ -27,6 +30,10 @@ export interface Started {
   readonly ready?: Promise<void> | undefined;
   /** What the administration tells beside the gateway. */
   readonly addition?: AdminAddition | undefined;
+  /** What the dashboard shows beside the gateway. */
+  readonly flowPipelines?: FlowPipelines | undefined;
+  /** Where replicas meet; absent without a store. */
+  readonly sharedStore?: SharedStore | undefined;
   /** Resolves when there is nothing more to do; absent: never. */
   readonly ended?: Promise<void> | undefined;
   /** Ends what reads from the gateway, while the gateway and the administration still serve. */
@@ -37,9 +44,13 @@ export interface Started {
 /** What runs until a signal, with its administration if it has one. */
 export interface Served {
   readonly start: (observe: BrokerObserver) => Promise<Started>;
-  readonly admin: Pick<StartAdminOptions, "listen" | "advertisedHost" | "token"> | undefined;
+  readonly admin:
+    | Pick<StartAdminOptions, "listen" | "advertisedHost" | "token" | "readWithoutToken">
+    | undefined;
+  /** What the dashboard is headed by: the name of the flow, and its file unless it came through standard input. */
+  readonly title: { readonly flow: string; readonly file?: string | undefined };
   /** Where a key of the flow file stands. */
-  readonly placeOf?: NonNullable<StartAdminOptions["placeOf"]>;
+  readonly placeOf?: (path: readonly (string | number)[]) => string | undefined;
   /** Events as JSON. */
   readonly json: boolean;
   /** Whether standard output belongs to the messages of a sink. Default: false. */
@@ -84,19 +95,35 @@ export async function serve(
 }
 
 async function start(
-  { start: begin, admin, placeOf }: Served,
+  { start: begin, admin, placeOf, title }: Served,
   events: EventFeed,
 ): Promise<Running> {
   const started = await begin((event) => events.push(event));
   if (admin === undefined) return { ...started, admin: undefined };
-  const { gateway: broker, addition } = started;
+  const { gateway: broker, addition, flowPipelines: pipelines } = started;
+  const onError = (error: unknown): void => events.push({ kind: "error", error });
+  const dashboard = openDashboard(
+    {
+      gateway: broker,
+      pipelines,
+      shared: started.sharedStore,
+      placeOf: placeOf ?? (() => undefined),
+    },
+    { timer: systemTimer, wallClock: systemWallClock, events, onError, version, title },
+  );
   try {
-    const onError = (error: unknown): void => events.push({ kind: "error", error });
     const places = placeOf && { placeOf };
     const parts = { ...(broker !== undefined && { broker }), ...(addition && { addition }) };
-    const options = { ...admin, ...places, ...parts, events, version, onError };
-    return { ...started, admin: await startAdmin(options) };
+    const { routes } = dashboard;
+    const options = { ...admin, ...places, ...parts, events, version, onError, routes };
+    const running = await startAdmin(options);
+    const close = async (): Promise<void> => {
+      await dashboard.close();
+      await running.close();
+    };
+    return { ...started, admin: { url: running.url, close } };
   } catch (error) {
+    await dashboard.close();
     await started.drain?.();
     await started.close();
     throw error;

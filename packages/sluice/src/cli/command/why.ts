@@ -18,6 +18,9 @@ Examples:
 
 Exits with 0 whether something waits or not, with 1 if no gateway answers or nothing has the name.`;
 
+/** Longer lines are hard to read, also on a wide terminal. */
+const WIDTH_MAX = 100;
+
 export function whyCommand(end: (code: ExitCode) => void): Command {
   const command = new Command("why")
     .summary("say what waits in a running gateway or pipeline, and why")
@@ -35,7 +38,10 @@ export function whyCommand(end: (code: ExitCode) => void): Command {
       const query = name === undefined ? "" : `?name=${encodeURIComponent(name)}`;
       const answer = await orFail(client.get(`/api/why${query}`), end);
       if (answer === undefined) return;
-      const lines = options.json ? [JSON.stringify(answer)] : whyLines(answer as WholeWhy, name);
+      const width = process.stdout.isTTY ? Math.min(WIDTH_MAX, process.stdout.columns) : WIDTH_MAX;
+      const lines = options.json
+        ? [JSON.stringify(answer)]
+        : whyLines(answer as WholeWhy, name, { width, url: client.url });
       await writeLines(process.stdout, lines);
     });
 }

@@ -2,6 +2,7 @@ import { SluiceError } from "@sluice/core";
 import { systemTimer } from "@sluice/core/system";
 import type { Command } from "commander";
 import { bearerTokenOf } from "../../file/content.ts";
+import { parseShown } from "../shown-json.ts";
 
 /** The administration of a gateway did not do what was asked. */
 export class AdminError extends SluiceError {
@@ -33,6 +34,13 @@ export async function adminClient({ admin, tokenFile }: AdminOptions): Promise<A
   return new AdminClient(url.replace(/\/+$/, ""), token);
 }
 
+interface AdminCall {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Asks the administration of a running gateway over HTTP. */
 export class AdminClient {
   readonly url: string;
@@ -47,6 +55,27 @@ export class AdminClient {
     return this.#call("GET", path, undefined, signal);
   }
 
+  /** The bytes of an answer that goes on until `signal` aborts. */
+  async stream(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return this.#fetch({ method: "GET", path, signal }, async (response) => {
+      if (response.status === 200 && response.body !== null)
+        return this.#chunks(response.body, signal);
+      this.#answerOf(response.status, await response.text());
+      throw this.#notOurs();
+    });
+  }
+
+  async *#chunks(
+    body: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array, undefined> {
+    try {
+      yield* body;
+    } catch (cause) {
+      if (!signal.aborted) throw new AdminError(`${this.url} has gone; trying again`, { cause });
+    }
+  }
+
   put(path: string, body: object): Promise<unknown> {
     return this.#call("PUT", path, JSON.stringify(body));
   }
@@ -56,7 +85,12 @@ export class AdminClient {
   }
 
   async #call(method: string, path: string, body?: string, signal?: AbortSignal): Promise<unknown> {
-    const { status, text } = await this.#fetch(method, path, body, signal);
+    return this.#fetch({ method, path, body, signal }, async (response) =>
+      this.#answerOf(response.status, await response.text()),
+    );
+  }
+
+  #answerOf(status: number, text: string): unknown {
     const answer = jsonOf(text);
     if (status >= 200 && status < 300) {
       if (answer === undefined) throw this.#notOurs();
@@ -68,12 +102,11 @@ export class AdminClient {
     throw reason === undefined ? this.#notOurs() : new AdminError(reason);
   }
 
-  async #fetch(
-    method: string,
-    path: string,
-    body: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly status: number; readonly text: string }> {
+  /** The time limit holds until `read` has what it wants. */
+  async #fetch<T>(
+    { method, path, body, signal }: AdminCall,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
     const late = new AbortController();
     const done = new AbortController();
     void systemTimer.sleep(TIMEOUT_MS, done.signal).then(
@@ -90,8 +123,9 @@ export class AdminClient {
         },
         ...(body !== undefined && { body }),
       });
-      return { status: response.status, text: await response.text() };
+      return await read(response);
     } catch (cause) {
+      if (cause instanceof AdminError) throw cause;
       throw new AdminError(
         `no gateway answers at ${this.url}; start one with sluice run, or give --admin`,
         { cause },
@@ -110,7 +144,7 @@ export class AdminClient {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseShown(text);
   } catch {
     return undefined;
   }

@@ -22,6 +22,7 @@ export async function adminOptionsOf({ admin }: Flow): Promise<Served["admin"]> 
     listen: admin.listen,
     ...(admin.advertisedHost !== undefined && { advertisedHost: admin.advertisedHost }),
     ...(token !== undefined && { token }),
+    readWithoutToken: admin.readWithoutToken,
   };
 }
 
@@ -88,19 +89,20 @@ async function contentIfGiven(file: string | undefined): Promise<Buffer | undefi
 }
 
 async function brokerOptionsOf(gateway: FlowGateway): Promise<StartBrokerOptions> {
-  const { data, partitions, retention, auth } = gateway;
+  const { data, partitions, retention, messageTtl, auth } = gateway;
   return {
     ...(await frontOptionsOf(gateway)),
     data,
     partitions,
-    ...(retention !== undefined && {
-      broker: {
+    broker: {
+      ...(retention !== undefined && {
         retention: {
           sizeMaxBytes: retention.size ?? Infinity,
           ageMaxMs: retention.age ?? Infinity,
         },
-      },
-    }),
+      }),
+      ...(messageTtl !== undefined && { messageTtlMs: messageTtl }),
+    },
     ...(auth !== undefined && { token: await tokenOf(auth) }),
     ...(auth?.roles !== undefined && { roles: auth.roles }),
   };

@@ -1,6 +1,6 @@
 import { redisStore, StoreError } from "@sluice/fleet";
 import type { PoolStore, RedisStoreOptions } from "@sluice/fleet";
-import type { FlowRedis } from "../../flow/flow-store.ts";
+import type { FlowRedis, FlowStore } from "../../flow/flow-store.ts";
 import { contentOf } from "../../file/content.ts";
 
 /** The store of a flow file. It connects when it is first used. */
@@ -9,6 +9,20 @@ export async function openStore(
   importLibrary: () => Promise<object> = () => import("ioredis"),
 ): Promise<PoolStore> {
   return redisStore({ ...(await optionsOf(redis)), library: await loadIoredis(importLibrary) });
+}
+
+/** The address of a store for people, without its login. */
+export function shownStore(store: FlowStore): string {
+  if (store === "memory") return store;
+  const { url, sentinel, cluster } = store.redis;
+  if (url !== undefined) {
+    const { protocol, host, pathname } = new URL(url);
+    return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+  }
+  const [first, ...more] = sentinel?.endpoints ?? cluster?.nodes ?? [];
+  const others = more.length === 0 ? "" : ` and ${more.length} more`;
+  const of = sentinel === undefined ? "cluster" : `${sentinel.masterName}, sentinel`;
+  return first === undefined ? of : `${of} ${first.host}:${first.port}${others}`;
 }
 
 async function optionsOf(

@@ -12,10 +12,13 @@ import type { Reloaded } from "../../pipelines/flow-pipelines.ts";
 import { pipelineAddition } from "../../pipelines/admin/pipeline-admin.ts";
 import { ScaleWatch } from "../../pipelines/admin/scale-watch.ts";
 import type { StartPipeline } from "../../pipelines/supervised-pipeline.ts";
+import { ModuleVersions } from "../../pipelines/module-versions.ts";
 import { watchFile } from "../../pipelines/watch-file.ts";
+import { watchModules } from "../../pipelines/watch-modules.ts";
 import { adminOptionsOf, gatewayStartOf } from "./flow-options.ts";
 import { reloadGateway, restartKeys } from "./reload-gateway.ts";
-import { openStore } from "./open-store.ts";
+import { openStore, shownStore } from "./open-store.ts";
+import { modulesOf, takeOverModule } from "./take-over-module.ts";
 import { loadRunnableFlow } from "../../pipelines/define/connector-mistakes.ts";
 import { contentOf } from "../../file/content.ts";
 import type { Served, Started } from "../command/serve.ts";
@@ -36,6 +39,7 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
   return {
     admin,
     placeOf,
+    title: { flow: flow.name, file: text.file === "-" ? undefined : text.file },
     json,
     writesStdout: Object.values(flow.pipelines).some(writesStdout),
     start: async (observe) => {
@@ -44,9 +48,16 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
       try {
         const gateway = await startGateway?.(observe, store);
         if (gateway !== undefined) opened.push(() => gateway.close());
-        const pipelines = await openPipelines(flow, store, { observe, gatewayUrl: gateway?.url });
+        const versions = new ModuleVersions();
+        const pipelines = await openPipelines(flow, store, {
+          observe,
+          gatewayUrl: gateway?.url,
+          versions,
+        });
         const reloading = reloadOnChange(text, {
           observe,
+          modules: () => modulesOf(flow),
+          onModule: (module) => takeOverModule(module, { pipelines, versions, observe }),
           apply: async (next) => {
             const before = flow;
             const gatewayLimits = reloadGateway(gateway, before, next);
@@ -61,7 +72,9 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
           },
         });
         pipelines.start(flow.pipelines);
-        return startedOf({ gateway, pipelines, placeOf, observe, reloading, opened });
+        const started = startedOf({ gateway, pipelines, placeOf, observe, reloading, opened });
+        if (store === undefined) return started;
+        return { ...started, sharedStore: { store, address: shownStore(flow.store) } };
       } catch (error) {
         for (const close of opened.toReversed()) await close();
         throw error;
@@ -91,6 +104,7 @@ function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: 
   return {
     gateway,
     pipelines: () => pipelines.names,
+    flowPipelines: pipelines,
     ready: pipelines.begun(),
     addition: pipelineAddition(pipelines, {
       timer: systemTimer,
@@ -121,13 +135,17 @@ function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: 
 async function openPipelines(
   flow: Flow,
   store: PoolStore | undefined,
-  world: { readonly observe: BrokerObserver; readonly gatewayUrl: string | undefined },
+  world: {
+    readonly observe: BrokerObserver;
+    readonly gatewayUrl: string | undefined;
+    readonly versions: ModuleVersions;
+  },
 ): Promise<FlowPipelines> {
-  const { observe, gatewayUrl } = world;
+  const { observe, gatewayUrl, versions } = world;
   const gates = new GateMeters(observe);
   return new FlowPipelines(flow.name, store, {
     start: await engine(),
-    connectors: flowConnectors({ folder: flow.folder, gatewayUrl, gates }),
+    connectors: flowConnectors({ folder: flow.folder, gatewayUrl, gates, modules: versions }),
     gates,
     timer: systemTimer,
     wallClock: systemWallClock,
@@ -142,17 +160,39 @@ async function engine(): Promise<StartPipeline> {
   return startPipeline;
 }
 
-/** Takes a changed file over, at once on SIGHUP. The answer ends it, after a change that is under way. */
-function reloadOnChange(
-  { file, content }: FlowText,
-  {
-    observe,
-    apply,
-  }: { readonly observe: BrokerObserver; readonly apply: (flow: Flow) => Promise<string> },
-): () => Promise<void> {
-  if (file === "-") return () => Promise.resolve();
+interface Reloads {
+  readonly observe: BrokerObserver;
+  readonly apply: (flow: Flow) => Promise<string>;
+  readonly modules: () => ReturnType<typeof modulesOf>;
+  readonly onModule: (module: ReturnType<typeof modulesOf>[number]) => Promise<void>;
+}
+
+/**
+ * Takes a changed file over, at once on SIGHUP, and changed modules of its maps. The answer ends it, after a change that is
+ * under way.
+ */
+function reloadOnChange({ file, content }: FlowText, reloads: Reloads): () => Promise<void> {
+  const { observe, apply, modules, onModule } = reloads;
   const stopped = new AbortController();
   let turn = Promise.resolve();
+  const watchingModules = watchModules({
+    files: () => modules().map((module) => module.file),
+    timer: systemTimer,
+    signal: stopped.signal,
+    onChange: (changed) => {
+      turn = turn.then(() => {
+        const module = modules().find((each) => each.file === changed);
+        return module === undefined || stopped.signal.aborted ? undefined : onModule(module);
+      });
+      return turn;
+    },
+  });
+  const end = async (): Promise<void> => {
+    stopped.abort();
+    await watchingModules;
+    await turn;
+  };
+  if (file === "-") return end;
   const take = (text: string): Promise<void> => {
     turn = turn.then(() =>
       stopped.signal.aborted ? undefined : tryNew(text, file, { observe, apply }),
@@ -173,9 +213,8 @@ function reloadOnChange(
   });
   return async () => {
     process.off("SIGHUP", onSignal);
-    stopped.abort();
+    await end();
     await watching;
-    await turn;
   };
 }
 

@@ -122,6 +122,12 @@ const http = field<string>(
   { type: "string", pattern: "^https?://" },
 );
 
+const serviceName = field<string>(
+  (value) => typeof value === "string" && /\S/.test(value) && value.length <= 64,
+  "a name of 1 to 64 characters, such as payments",
+  { type: "string", minLength: 1, maxLength: 64 },
+);
+
 const headers = record(line, line, "names of headers and their values");
 
 const anyValue = v.unknown();
@@ -359,6 +365,12 @@ export const sinkField: v.GenericSchema<unknown, Chosen> = choice(
     http: described(
       map({
         url: described(http, "Where requests go."),
+        name: v.optional(
+          described(
+            serviceName,
+            "What the service is called on the page, in `why` and in events. Default: its host.",
+          ),
+        ),
         method: v.optional(described(oneOf("POST", "PUT", "PATCH"), "Default: POST.")),
         headers: v.optional(described(headers, "Headers of every request.")),
         tokenFile: v.optional(described(path, "A bearer token for every request.")),

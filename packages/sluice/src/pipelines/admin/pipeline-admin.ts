@@ -1,7 +1,5 @@
-import { ConfigError } from "@sluice/core";
 import type { Clock } from "@sluice/core";
 import { formatWallTime } from "@sluice/core/system";
-import { inheritRateLimit, readRateLimit } from "@sluice/fleet";
 import { HttpError, json } from "@sluice/gateway/admin";
 import type { AdminAddition, AdminRequest, Answer, Route } from "@sluice/gateway/admin";
 import type { VertexState } from "@sluice/pipeline";
@@ -11,6 +9,7 @@ import type { FlowPipelines, PipelineView } from "../flow-pipelines.ts";
 import { addPipelineMetrics } from "../observe/pipeline-metrics.ts";
 import { vertexText } from "../../limits/limit-table.ts";
 import type { AnsweredVertexLimit } from "../../limits/limit-table.ts";
+import { changedLimits } from "./changed-limits.ts";
 import { replicasFor } from "./scale.ts";
 import { isKnownName, knownNames, pipelinesWhy } from "./vertex-why.ts";
 
@@ -175,17 +174,16 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
   ): Promise<Answer> => {
     const [pipeline, vertex, limit] = found(request);
     const from = limit();
-    await pipelines.setLimits(pipeline, vertex, limits);
+    const taken = await pipelines.setLimits(pipeline, vertex, limits);
     const now = vertexText(limit() as AnsweredVertexLimit);
     const whose = limits === undefined ? "those of the flow file: " : "";
     world.onChange(`${pipeline}/${vertex}`, whose + now);
-    const isLocal = limits?.rateLimit !== undefined && pipelines.isLocal(pipeline, vertex);
     return json({
       level: "vertex",
       name: `${pipeline}/${vertex}`,
       from,
       to: limit(),
-      ...(isLocal && { note: LOCAL }),
+      ...(taken !== "now" && { note: DOWN }),
     });
   };
   return [
@@ -203,58 +201,8 @@ function limitRoutes(pipelines: FlowPipelines, world: AdminWorld): readonly Rout
   ];
 }
 
-const LOCAL =
-  "this replica alone has the limit: the vertex has none in the flow file, so it is in no pool; for all replicas, give it a rateLimit there";
-
-const RATE_KEYS = ["max", "min", "rampUpDuration"] as const;
-const WHOLE_KEYS = ["concurrency", "readBatchSize"] as const;
-
-/** The present limits with the fields of a body. */
-function changedLimits(
-  body: unknown,
-  view: PipelineView | undefined,
-  vertex: string,
-): FlowVertexLimits {
-  const expected = `expected { max, min, rampUpDuration, concurrency, readBatchSize }, some of them`;
-  if (typeof body !== "object" || body === null || Array.isArray(body) || view === undefined)
-    throw new HttpError(400, `the body is no map; ${expected}`);
-  const given = body as Readonly<Record<string, unknown>>;
-  const known: readonly string[] = [...RATE_KEYS, ...WHOLE_KEYS];
-  const unknown = Object.keys(given).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw new HttpError(400, `${unknown} is not known; ${expected}`);
-  if (Object.keys(given).length === 0) throw new HttpError(400, `the body is empty; ${expected}`);
-  const present = view.limitsOf(vertex).limits;
-  const rates = Object.fromEntries(
-    RATE_KEYS.flatMap((key) => (key in given ? [[key, given[key]]] : [])),
-  );
-  const counts = Object.fromEntries(
-    WHOLE_KEYS.flatMap((key) => {
-      if (!(key in given)) return [];
-      const value = given[key];
-      if (typeof value !== "number" || !Number.isInteger(value) || value < 1)
-        throw new HttpError(
-          400,
-          `${key} is ${JSON.stringify(value)}; expected a whole number from 1`,
-        );
-      return [[key, value]];
-    }),
-  );
-  const rateLimit =
-    Object.keys(rates).length === 0 ? present.rateLimit : { ...present.rateLimit, ...rates };
-  const limits = { ...present, ...counts, ...(rateLimit !== undefined && { rateLimit }) };
-  requireReadable(inheritRateLimit(view.flow.limits?.rateLimit, rateLimit));
-  return limits;
-}
-
-function requireReadable(rateLimit: unknown): void {
-  if (rateLimit === undefined) return;
-  try {
-    readRateLimit(rateLimit);
-  } catch (error) {
-    if (error instanceof ConfigError) throw new HttpError(400, error.message);
-    throw error;
-  }
-}
+const DOWN =
+  "the pipeline is down here: this replica has the limit at its next start, other replicas within a second";
 
 function knownText(pipelines: FlowPipelines): string {
   const names = pipelines

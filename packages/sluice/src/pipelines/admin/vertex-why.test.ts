@@ -20,6 +20,7 @@ function whyAt(perSecond: number): readonly string[] {
     state: { name: "orders", status: "running", unacknowledged: 0, vertices: [out] },
     throttledOf: () => ({ reason: "fleet-share", detail: "its limit is 10/s", sinceMs: 0 }),
     gateSinceMs: () => undefined,
+    gateCountsOf: () => undefined,
     limitsOf: () => ({ limits: {} }),
   } as unknown as PipelineView;
   const input = { views: [view], nowMs: 9_000, wallMs: 9_000, placeOf: () => undefined };
@@ -37,18 +38,20 @@ test("a vertex that has nothing to read is not throttled by its last wait", () =
 interface Scene {
   readonly out?: Partial<VertexState>;
   readonly map?: Partial<VertexState>;
-  /** `request:` of the sink. */
+  /** `request:` and `name:` of the sink. */
   readonly request?: object;
+  readonly service?: string;
 }
 
 /** A pipeline with a map and an HTTP sink, 60 s after its start; nothing waits unless it is said. */
-function scene({ out = {}, map = {}, request }: Scene) {
+function scene({ out = {}, map = {}, request, service }: Scene) {
   const idle = { perSecond: 0, counts: COUNTS, queue: 0, inFlight: 0 };
   const vertices: readonly VertexState[] = [
     { name: "enrich", kind: "map", connector: "module", ...idle, ...map },
     { name: "out", kind: "sink", connector: "http", ...idle, ...out },
   ];
-  const sink = { kind: "http", options: { url: "http://127.0.0.1:9000/pay?key=1", request } };
+  const url = "http://127.0.0.1:9000/pay?key=1";
+  const sink = { kind: "http", options: { url, request, name: service } };
   const view = {
     flow: {
       vertices: [
@@ -59,6 +62,7 @@ function scene({ out = {}, map = {}, request }: Scene) {
     state: { name: "orders", status: "running", unacknowledged: 0, vertices },
     throttledOf: () => undefined,
     gateSinceMs: () => undefined,
+    gateCountsOf: () => undefined,
     limitsOf: () => ({ limits: {} }),
   } as unknown as PipelineView;
   const input = { views: [view], nowMs: 60_000, wallMs: 60_000, placeOf: () => undefined };
@@ -125,6 +129,17 @@ test.each([
   expect(isKnownName([view], name)).toBe(true);
   expect(whyOf(name).vertices.map(({ vertex }) => vertex)).toEqual(["out"]);
 });
+
+test.each(["payments", "orders/out to payments", "127.0.0.1:9000", "http://127.0.0.1:9000/pay"])(
+  "a gate whose service has a name is known by %s, and its sentences have that name",
+  (name) => {
+    const waiting = { reason: "concurrency", detail: "", sinceMs: 0 } as const;
+    const gate = { inFlight: 1, waiting: 1 };
+    const { view, whyOf } = scene({ out: { waiting, gate }, service: "payments" });
+    expect(knownNames([view])).toContain("payments");
+    expect(whyOf(name).vertices.map((why) => why.gate?.service)).toEqual(["payments"]);
+  },
+);
 
 test("a name that nothing has is not known, and the known names are listed", () => {
   const { view } = scene({});

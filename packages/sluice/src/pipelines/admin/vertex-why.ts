@@ -7,6 +7,8 @@ import type { FlowPipeline, FlowVertex } from "../../flow/pipeline/flow-pipeline
 import type { PipelineView, Throttled } from "../flow-pipelines.ts";
 import { effectiveOf } from "../flow-pipelines.ts";
 import { shownUrl } from "../define/shown-url.ts";
+import { gateOf, isAdaptive } from "./vertex-gate.ts";
+import type { WhyGate } from "./vertex-gate.ts";
 
 type Path = readonly (string | number)[];
 
@@ -15,8 +17,9 @@ interface WhyShare {
   /** Messages a second; undefined before the first read. */
   readonly share?: number | undefined;
   readonly ceiling?: number | undefined;
-  /** The top of the ramp. */
+  /** The top and the bottom of the ramp. */
   readonly max?: number | undefined;
+  readonly min?: number | undefined;
   /** When the ramp is at its top if it goes on as it does, ms. */
   readonly rampLeftMs?: number | undefined;
   readonly members?: number | undefined;
@@ -53,6 +56,8 @@ export interface WhyVertex {
   /** Messages that wait before it; undefined if its server does not say. */
   readonly queue?: number | undefined;
   readonly share?: WhyShare | undefined;
+  /** Of an HTTP sink. */
+  readonly gate?: WhyGate | undefined;
   /** Undefined: the peer decides. */
   readonly setting?: VertexSetting | undefined;
   /** Vertices that wait for room in the buffers before this one. */
@@ -151,7 +156,7 @@ export function knownNames(views: readonly PipelineView[]): readonly string[] {
     state.name,
     ...flow.vertices.flatMap((vertex) => [
       `${state.name}/${vertex.name}`,
-      ...(vertex.sink?.kind === "http" ? [gateHostOf(vertex) ?? []].flat() : []),
+      ...gateNamesOf(vertex).slice(0, 1),
     ]),
   ]);
 }
@@ -169,22 +174,24 @@ function isShown(view: PipelineView, vertex: string, name: string): boolean {
   return defined !== undefined && isGateName(state.name, defined, name);
 }
 
-/** The gate of an HTTP sink: by its service, by its URL, or by its whole name `pipeline/vertex to host`. */
+/** The gate of an HTTP sink: by its service, by its URL, or by its whole name `pipeline/vertex to service`. */
 function isGateName(pipeline: string, vertex: FlowVertex, name: string): boolean {
-  const host = gateHostOf(vertex);
-  if (host === undefined) return false;
-  if (name === host || name === `${pipeline}/${vertex.name} to ${host}`) return true;
-  return isSameUrl(String(vertex.sink?.options["url"]), name);
+  const services = gateNamesOf(vertex);
+  const gate = `${pipeline}/${vertex.name} to `;
+  if (services.some((service) => name === service || name === gate + service)) return true;
+  return services.length > 0 && isSameUrl(String(vertex.sink?.options["url"]), name);
 }
 
 function isSameUrl(url: string, name: string): boolean {
   return /^https?:/.test(name) && URL.canParse(name) && shownUrl(name) === shownUrl(url);
 }
 
-function gateHostOf({ sink }: FlowVertex): string | undefined {
-  const url = sink?.options["url"];
-  if (sink?.kind !== "http" || typeof url !== "string") return undefined;
-  return URL.canParse(url) ? new URL(url).host : undefined;
+/** What the service of an HTTP sink is called: its name in the flow file, if it has one, and its host. */
+function gateNamesOf({ sink }: FlowVertex): readonly string[] {
+  const { url, name } = sink?.options ?? {};
+  if (sink?.kind !== "http" || typeof url !== "string" || !URL.canParse(url)) return [];
+  const { host } = new URL(url);
+  return typeof name === "string" ? [name, host] : [host];
 }
 
 /** The name of the pipeline, or of what its source reads: then all of its vertices are meant. */
@@ -225,6 +232,7 @@ function whyOf(vertex: VertexState, view: PipelineView, input: WhyInput): WhyVer
       Number.isFinite(untilMs) && { untilInMs: Math.max(1, Math.ceil(untilMs - nowMs)) }),
     queue: vertex.queue,
     share: shareOf(vertex, view),
+    gate: gateOf(vertex, defined, view.gateCountsOf(vertex.name), nowMs),
     setting: settingOf(vertex.name, reason, view, input),
     behind: behindOf(state.vertices, vertex),
   };
@@ -298,7 +306,7 @@ interface Waiting extends Throttled {
 }
 
 /** What a vertex waits for: at this instant, or in turns with reading. */
-function waitingOf(
+export function waitingOf(
   { name, waiting, perSecond }: VertexState,
   { throttledOf, gateSinceMs }: PipelineView,
 ): Waiting | undefined {
@@ -328,7 +336,7 @@ function behindOf(vertices: readonly VertexState[], vertex: VertexState): readon
     .map(({ name }) => name);
 }
 
-function shareOf(
+export function shareOf(
   { name, fleet }: VertexState,
   { flow, limitsOf }: PipelineView,
 ): WhyShare | undefined {
@@ -340,6 +348,7 @@ function shareOf(
     share,
     ceiling,
     max,
+    min: rateLimit?.min,
     members: membership?.size,
     storeAgeMs: membership?.syncAgeMs,
     rampLeftMs: rampLeftMs(ceiling, { max, min, rampUpMs: durationMs(rampUpDuration) }),
@@ -406,12 +415,6 @@ function settingOf(
   return located([...ofVertex, role, kind, "request", key], request?.[key]);
 }
 
-function isAdaptive({ sink }: FlowVertex): boolean {
-  const request = sink?.options["request"] as { readonly concurrency?: unknown } | undefined;
-  const { concurrency = "adaptive" } = request ?? {};
-  return typeof concurrency !== "number";
-}
-
 /** Reasons of a rate limit that replicas share. */
 const OF_FLEET: ReadonlySet<Reason> = new Set(["fleet-share", "fleet-joining", "fleet-refused"]);
 
@@ -423,7 +426,7 @@ const REQUEST_KEYS: ReadonlyMap<Reason, string> = new Map([
 ]);
 
 /** What a connector reads or writes. */
-function peerOf({ source, map, sink }: FlowVertex): string | undefined {
+export function peerOf({ source, map, sink }: FlowVertex): string | undefined {
   const { kind, options = {} } = source ?? map ?? sink ?? {};
   const given = ["topic", "url", "stream", "subject", "path", "listen"]
     // The URL of Redis may hold a password.

@@ -34,12 +34,14 @@ async function connectorMistakes(flow: Flow): Promise<readonly string[]> {
   const check = (path: Path, making: Promise<unknown>): void => {
     checks.push(making.then(() => undefined).catch((error: unknown) => mistake(flow, path, error)));
   };
-  for (const [name, { vertices, deadLetter }] of Object.entries(flow.pipelines)) {
+  for (const [name, pipeline] of Object.entries(flow.pipelines)) {
+    const { vertices, deadLetter } = pipeline;
     for (const [index, vertex] of vertices.entries()) {
       const path = ["pipelines", name, "vertices", index];
       if (vertex.source)
         check([...path, "source", vertex.source.kind], connectors.source(vertex.source));
-      if (vertex.map) check([...path, "map", vertex.map.kind], connectors.map(vertex.map));
+      if (vertex.map)
+        check([...path, "map", vertex.map.kind], connectors.map(vertex.map, pipeline));
       if (vertex.sink)
         check(
           [...path, "sink", vertex.sink.kind],

@@ -14,8 +14,12 @@ export interface ConnectorWorld {
   /** The broker of Pulsar connectors without a URL: the gateway of the same file. */
   readonly gatewayUrl: string | undefined;
   readonly gates: GateMeters;
+  /** How often the module in a file has changed; of maps in this process. Undefined: it is not watched. */
+  readonly modules?: { of(file: string): number } | undefined;
   /** `pipeline/vertex`, of sinks. */
   readonly vertex: string;
+  /** What lines of a map's program must not show. */
+  readonly secrets: readonly string[];
 }
 
 /** A connector's options in a flow file. They are checked, so that a cast to what the check accepts is safe. */

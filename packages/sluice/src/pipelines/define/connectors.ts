@@ -1,6 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import type { MapConnector, SinkConnector, SourceConnector } from "@sluice/pipeline";
 import type { Chosen } from "../../flow/pipeline/choice.ts";
+import { secretsOf } from "../../flow/pipeline/pipeline-secrets.ts";
 import type { ConnectorWorld, Make } from "./connector-options.ts";
 import type { Connectors } from "./define-pipeline.ts";
 import { MAPS } from "./maps.ts";
@@ -8,10 +9,14 @@ import { SINKS } from "./sinks.ts";
 import { SOURCES } from "./sources.ts";
 
 /** Makes the connectors of a flow file. */
-export function flowConnectors(world: Omit<ConnectorWorld, "vertex">): Connectors {
+export function flowConnectors(shared: Omit<ConnectorWorld, "vertex" | "secrets">): Connectors {
+  const world = { ...shared, vertex: "", secrets: [] };
   return {
-    source: (block) => make<SourceConnector>(SOURCES, block, { ...world, vertex: "" }),
-    map: (block) => make<MapConnector>(MAPS, block, { ...world, vertex: "" }),
+    source: (block) => make<SourceConnector>(SOURCES, block, world),
+    map: async (block, pipeline) => {
+      const secrets = await secretsOf(pipeline, world.folder);
+      return make<MapConnector>(MAPS, block, { ...world, secrets });
+    },
     sink: (block, vertex) => make<SinkConnector>(SINKS, block, { ...world, vertex }),
   };
 }

@@ -13,21 +13,22 @@ const MIB: number = 2 ** 20;
 
 /** Maps by their names in a flow file. */
 export const MAPS: Readonly<Record<string, Make<MapConnector>>> = {
-  module: ({ module, threads, memory, settings, timeout }, { folder }) => {
+  module: ({ module, threads, memory, settings, timeout }, { folder, modules }) => {
+    const file = resolve(folder, module as string);
     const options = {
-      module: resolve(folder, module as string),
+      module: file,
       settings,
       timeoutMs: (timeout as number | undefined) ?? TIMEOUT_MS,
     };
     return threads === undefined
-      ? mapModule(options)
+      ? mapModule({ ...options, version: modules?.of(file) })
       : mapThreads({
           ...options,
           threads: threads as number,
           memoryMb: memory === undefined ? undefined : Math.floor((memory as number) / MIB),
         });
   },
-  command: ({ command, env, timeout }, { folder }) => {
+  command: ({ command, env, timeout }, { folder, secrets }) => {
     const [program = "", ...args] = command as readonly string[];
     return mapCommand({
       command: program,
@@ -35,6 +36,7 @@ export const MAPS: Readonly<Record<string, Make<MapConnector>>> = {
       cwd: folder,
       env: env as Readonly<Record<string, string>> | undefined,
       timeoutMs: timeout as number | undefined,
+      secrets,
     });
   },
 };

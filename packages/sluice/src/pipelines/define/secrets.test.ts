@@ -79,6 +79,7 @@ test("a service is named without the query of its URL", () => {
           limitsOf: () => ({ limits: {} }),
           throttledOf: () => undefined,
           gateSinceMs: () => undefined,
+          gateCountsOf: () => undefined,
         },
       ],
       nowMs: 0,

@@ -26,8 +26,10 @@ export const SINKS: Readonly<Record<string, Make<SinkConnector>>> = {
   http: async (options, { folder, gates, vertex }) => {
     const token = await tokenIn(folder, options["tokenFile"]);
     const url = options["url"] as string;
+    const name = options["name"] as string | undefined;
     return httpSink({
       url,
+      name,
       method: options["method"] as HttpSinkOptions["method"],
       headers: {
         ...(options["headers"] as Readonly<Record<string, string>> | undefined),
@@ -35,7 +37,7 @@ export const SINKS: Readonly<Record<string, Make<SinkConnector>>> = {
       },
       batch: batchOf(options["batch"] as BatchBlock | undefined),
       request: requestOf((options["request"] as RequestBlock | undefined) ?? {}),
-      observers: gates.observer(vertex, shownUrl(url)),
+      observers: gates.observer(vertex, name ?? shownUrl(url)),
     });
   },
   pulsar: async (options, world) =>

@@ -25,6 +25,11 @@ export class GateCounts {
   readonly averagedRtts: Histogram = new Histogram(SECONDS);
   readonly waits: Histogram = new Histogram(SECONDS);
   cuts = 0;
+  /** The last cut of the rate, and the last pause that the service asked for, on the clock of the gate. */
+  lastCut:
+    | { readonly from: number | undefined; readonly to: number; readonly atMs: number }
+    | undefined;
+  lastPause: { readonly pauseMs: number; readonly atMs: number } | undefined;
   inFlight = 0;
   /** Undefined before the first request, and of a gate without one. */
   limit: number | undefined;
@@ -52,10 +57,13 @@ export class GateCounts {
         return;
       case "cut":
         this.cuts++;
+        this.lastCut = { from: event.limitBefore, to: event.limit, atMs: event.atMs };
+        return;
+      case "paused":
+        this.lastPause = { pauseMs: event.pauseMs, atMs: event.atMs };
         return;
       case "left":
       case "refused":
-      case "paused":
       case "resumed":
       case "retry":
       case "retry-denied":

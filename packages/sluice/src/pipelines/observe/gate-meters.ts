@@ -47,6 +47,10 @@ export class GateMeters {
     return waiting?.reason === reason ? waiting.sinceMs : undefined;
   }
 
+  countsOf(vertex: string): GateCounts | undefined {
+    return this.#meters.get(vertex)?.counts;
+  }
+
   state(vertex: string): object | undefined {
     return this.#meters.get(vertex)?.counts.state();
   }

@@ -43,17 +43,17 @@ const COUNTERS: readonly Row<Series>[] = [
   ["sluice_gate_cuts_total", "Cuts of the rate after busy answers.", ({ cuts }) => [[{}, cuts]]],
   [
     "sluice_gate_limited_total",
-    "Requests that had to wait, by reason.",
+    "Requests that had to wait, by reason: the RFC's counter of limited requests.",
     ({ limited }) => [...limited].map(([reason, count]) => [{ reason }, count]),
   ],
   [
     "sluice_gate_requests_total",
-    "Requests by their outcome.",
+    "Requests by their outcome: ok, busy, failed, ignored.",
     ({ outcomes }) => [...outcomes].map(([outcome, count]) => [{ outcome }, count]),
   ],
   [
     "sluice_gate_limit_decisions_total",
-    "Decisions on the concurrency limit, by cause and direction.",
+    "Decisions on the concurrency limit, by cause and direction (up, down, same).",
     ({ decisions }) =>
       [...decisions].map(([key, count]) => {
         const [cause = "", direction = ""] = key.split(" ");

@@ -1,0 +1,110 @@
+import type { Reason } from "@sluice/core";
+import type { LiveProducer, LiveSample, LiveVertex } from "../../../../src/live/live-message.ts";
+
+/** Lanes of the timeline; those that waited least are left out. */
+const LANES_MAX = 8;
+/** Two samples that are further apart do not belong to one band, ms: the process was stopped, or busy for long. */
+const GAP_MS = 5_000;
+
+/** Somebody that waited at one instant: why, and which part of its demand, 0 to 1. */
+interface Waited {
+  readonly reason: Reason;
+  readonly part: number;
+}
+
+/** A time without a break in which one waiter waited for one reason. */
+export interface Band {
+  readonly reason: Reason;
+  readonly points: readonly { readonly atMs: number; readonly part: number }[];
+}
+
+export interface Lane {
+  readonly name: string;
+  readonly bands: readonly Band[];
+  readonly isWaitingNow: boolean;
+}
+
+export interface Lanes {
+  readonly lanes: readonly Lane[];
+  readonly leftOut: number;
+}
+
+/** Who waited and why, from the samples: the producers first, then the vertices along the path. */
+export function lanesOf(samples: readonly LiveSample[]): Lanes {
+  const bands = new Map<string, { reason: Reason; points: { atMs: number; part: number }[] }[]>();
+  const order = new Map<string, number>();
+  let beforeMs = -Infinity;
+  for (const sample of samples) {
+    for (const [name, { reason, part }, rank] of waitersOf(sample)) {
+      const known = bands.get(name) ?? [];
+      if (known.length === 0) bands.set(name, known);
+      order.set(name, rank);
+      const last = known.at(-1);
+      const end = last?.points.at(-1)?.atMs ?? -Infinity;
+      if (
+        last !== undefined &&
+        last.reason === reason &&
+        end === beforeMs &&
+        sample.atMs - end <= GAP_MS
+      )
+        last.points.push({ atMs: sample.atMs, part });
+      else known.push({ reason, points: [{ atMs: sample.atMs, part }] });
+    }
+    beforeMs = sample.atMs;
+  }
+  const newest = samples.at(-1)?.atMs;
+  const lanes = [...bands].map(([name, list]) => ({
+    name,
+    bands: list,
+    isWaitingNow: list.at(-1)?.points.at(-1)?.atMs === newest,
+  }));
+  const shown = new Set(lanes.toSorted((a, b) => weight(b) - weight(a)).slice(0, LANES_MAX));
+  return {
+    lanes: lanes
+      .filter((lane) => shown.has(lane))
+      .toSorted(
+        (a, b) => (order.get(a.name) ?? 0) - (order.get(b.name) ?? 0) || weight(b) - weight(a),
+      ),
+    leftOut: lanes.length - shown.size,
+  };
+}
+
+function weight({ bands }: Lane): number {
+  return bands.reduce(
+    (sum, { points }) => sum + points.reduce((all, { part }) => all + 0.2 + part, 0),
+    0,
+  );
+}
+
+type Entry = readonly [name: string, waited: Waited, rank: number];
+
+function waitersOf({ gateway, pipelines }: LiveSample): readonly Entry[] {
+  const producers = (gateway?.producers ?? []).flatMap((one): readonly Entry[] =>
+    one.reason === undefined ? [] : [[one.name, { reason: one.reason, part: partOf(one) }, 0]],
+  );
+  const isOne = pipelines.length === 1;
+  const vertices = pipelines.flatMap(({ name, vertices: all }) =>
+    all.flatMap((one, index): readonly Entry[] => {
+      if (one.reason === undefined || one.behind !== undefined) return [];
+      const lane = one.gate === undefined ? one.name : `${one.name} → ${one.gate.service}`;
+      const waited = { reason: one.reason, part: queuedPart(one) };
+      return [[isOne ? lane : `${name}/${lane}`, waited, 1 + index]];
+    }),
+  );
+  return [...producers, ...vertices];
+}
+
+/** The part of what a producer asks for that it does not get. */
+function partOf({ asked, rate, heldFrames }: LiveProducer): number {
+  if (asked !== undefined && asked > 0) return Math.min(1, Math.max(0, 1 - rate / asked));
+  return heldFrames > 0 ? 0.5 : 0.2;
+}
+
+/** How full the buffer before a vertex is; of a source, the backlog against what it reads in a minute. */
+export function queuedPart({ queue, queueMax, gate, rate }: LiveVertex): number {
+  if (gate?.waitingMax !== undefined && gate.waitingMax > 0)
+    return Math.min(1, gate.waiting / gate.waitingMax);
+  if (queue === undefined) return 0.3;
+  if (queueMax !== undefined && queueMax > 0) return Math.min(1, queue / queueMax);
+  return queue / (queue + Math.max(1, rate) * 60);
+}
