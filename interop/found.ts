@@ -18,8 +18,8 @@ interface Missing {
 }
 
 export type ClientName = "python" | "java" | "flex" | "go";
-/** Servers of the connectors of pipelines. */
-type ServerName = "nats" | "kafka";
+/** Servers of the connectors of pipelines, and what checks `deploy/` and the packages. */
+type ServerName = "nats" | "kafka" | "prometheus" | "kubernetes" | "packages";
 type ProgramName = ClientName | ServerName | "broker";
 
 /** Of the tests with Pulsar. */

@@ -12,6 +12,9 @@ const source = (path: string): string =>
  * Pulsar are neighbours, see `shared-broker.ts`. Optional suites come last.
  */
 const ORDER = [
+  "prometheus",
+  "manifests",
+  "packages",
   "foreign-clients",
   "java-client",
   "wire-bytes",

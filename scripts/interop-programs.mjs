@@ -19,6 +19,8 @@ const JAVA_CLIENT = "4.0.13";
 const BROKER = "4.0.8";
 const NATS = "2.15.2";
 const KAFKA = "3.9.1";
+const KUBERNETES_VALIDATE = "1.37.0";
+const ATTW = "0.18.5";
 const FETCH_TIMEOUT_MS = 300_000;
 /** nats-server is compiled here, which takes minutes of both cores beside the other programs. */
 const COMPILE_TIMEOUT_MS = 540_000;
@@ -59,6 +61,9 @@ export function findPrograms() {
     go: attempt("go", findGo),
     nats: attempt("nats", findNats),
     kafka: attempt("kafka", findKafka),
+    prometheus: attempt("prometheus", findPrometheus),
+    kubernetes: attempt("kubernetes", findKubernetesSchemas),
+    packages: attempt("packages", findPackageChecks),
   };
 }
 
@@ -195,6 +200,64 @@ async function findKafka() {
     args: ["-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-cp", join(folder, "lib/*")],
     env: {},
     version: `kafka ${KAFKA}`,
+  };
+}
+
+/** Debian's, of this machine or fetched and unpacked, which needs no rights. The argument is promtool. */
+async function findPrometheus() {
+  let bin = "";
+  if ((await ended("prometheus", ["--version"], {})).status !== 0) {
+    const folder = join(cache, "prometheus-debian");
+    await once(folder, async () => {
+      await need("dpkg-deb", ["--version"]);
+      await run("apt-get", ["download", "prometheus"], { cwd: folder });
+      const [archive] = readdirSync(folder).filter((name) => name.endsWith(".deb"));
+      await run("dpkg-deb", ["-x", archive, "."], { cwd: folder });
+    });
+    bin = join(folder, "usr/bin/");
+  }
+  const command = `${bin}prometheus`;
+  await need(command, ["--version"]);
+  const { output } = await ended(command, ["--version"], {});
+  const [, version] = /version (\S+)/.exec(output);
+  return { command, args: [`${bin}promtool`], env: {}, version: `prometheus ${version}` };
+}
+
+/** A validator of manifests that has the schemas of Kubernetes in its package. */
+async function findKubernetesSchemas() {
+  const folder = join(cache, `kubernetes-${KUBERNETES_VALIDATE}`);
+  await need("python3", ["--version"]);
+  await once(folder, async () => {
+    const wanted = ["--only-binary", ":all:", `kubernetes-validate==${KUBERNETES_VALIDATE}`];
+    const pip = ["-m", "pip", "install", "--no-cache-dir", "--disable-pip-version-check"];
+    await run("python3", [...pip, "--target", folder, ...wanted]);
+  });
+  return {
+    command: "python3",
+    args: ["-m", "kubernetes_validate"],
+    env: { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" },
+    version: `kubernetes-validate ${KUBERNETES_VALIDATE}`,
+  };
+}
+
+/** Are the types wrong, for what npm would publish. */
+async function findPackageChecks() {
+  const folder = join(cache, `packages-${ATTW}`);
+  await once(folder, () =>
+    run("npm", [
+      "install",
+      "--no-audit",
+      "--no-fund",
+      "--prefix",
+      folder,
+      `@arethetypeswrong/cli@${ATTW}`,
+    ]),
+  );
+  return {
+    command: join(folder, "node_modules/.bin/attw"),
+    args: [],
+    env: {},
+    version: `@arethetypeswrong/cli ${ATTW}`,
   };
 }
 

@@ -67,8 +67,11 @@ function unpack(name) {
   if (!isFetched) return;
   for (const file of readdirSync(debs).filter((each) => each.endsWith(".deb")))
     run("dpkg", ["-x", file, root], debs);
-  const entries = readdirSync(join(root, "usr/lib"), { recursive: true, withFileTypes: true });
-  const libraries = entries
+  const lib = join(root, "usr/lib");
+  // Without it no library came along: the machine has them all, for instance with a Redis of its own.
+  const libraries = (
+    existsSync(lib) ? readdirSync(lib, { recursive: true, withFileTypes: true }) : []
+  )
     .filter((entry) => entry.name.includes(".so"))
     .map((entry) => entry.parentPath);
   const start = join(bin, name);

@@ -29,6 +29,10 @@ const { version } = JSON.parse(readFileSync(path("package.json"), "utf8"));
 say(`\nSluice ${version}   flow control for message pipelines and services\n`);
 // SIGHUP: the terminal was closed. Children are in groups of their own, so that nothing else would end them.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => void stop(0));
+// SIGTERM to npm ends npm and its shell, and is not passed on to here: a parent that has gone is the same wish.
+const parent = process.ppid;
+const PARENT_CHECK_MS = 500;
+setInterval(() => process.ppid === parent || void stop(0), PARENT_CHECK_MS).unref();
 // The reader of the lines has gone, as after `npm start | head`, or with its terminal.
 process.stdout.on("error", () => void stop(1));
 
@@ -55,7 +59,7 @@ for (const [name, port] of Object.entries(PORTS))
     step("port", `${port} is taken; ${new URL(used[name]).port} is used instead`);
 step("gateway", `${ready.gateway}   embedded broker, nothing to install`);
 step("service", `${serviceUrl}     payments, in its own process; gets slow above 240/s`);
-step("admin", `${ready.admin}     limits, why, /metrics, Pulsar's admin paths`);
+step("page", `${ready.admin}     what flows, what waits and why; limits can be changed there`);
 
 const producers = start(
   [path(`${QUICKSTART}/producers.mjs`), ready.gateway],
@@ -104,7 +108,7 @@ function advice(admin) {
   ];
   const width = Math.max(...commands.map(([command]) => command.length));
   return `
-${found}Try in another terminal:
+${found}Look at ${admin}, and try in another terminal:
 
 ${commands.map(([command, what]) => `  ${command.padEnd(width)}   ${what}`).join("\n")}
 

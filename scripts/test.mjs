@@ -1,6 +1,7 @@
 // All checks, then all tests. The tests come last: their closing line ends the run.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { ensureChromium } from "./chromium.mjs";
 import { ensureRedis } from "./redis.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -11,6 +12,9 @@ const steps = [
 
 if (ensureRedis() === undefined)
   console.error("no Redis server here, and none to fetch: the tests that need one are skipped");
+
+if (ensureChromium() === undefined)
+  console.error("no Chromium here, and none to fetch: the browser tests are skipped");
 
 for (const [command, args] of steps) {
   const { status } = spawnSync(command, args, {

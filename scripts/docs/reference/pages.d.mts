@@ -1,0 +1,1 @@
+export function referencePages(): Promise<Map<string, string>>;

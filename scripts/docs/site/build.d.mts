@@ -1,0 +1,4 @@
+export function buildSite(options: {
+  readonly root: string;
+  readonly out: string;
+}): readonly string[];
