@@ -1,0 +1,6 @@
+import { createGate } from "@sluice/egress";
+
+const gate = createGate({ concurrency: 5, maxWaiting: 1_000_000 });
+const orders = ["a-17", "a-18", "a-19"].map((id) => gate.run(() => Promise.resolve(`order ${id}`)));
+
+console.log(await Promise.all(orders));
