@@ -7,6 +7,7 @@ const source = (path: string): string =>
   fileURLToPath(new URL(`packages/${path}`, import.meta.url));
 
 const SLOW = "**/*.slow.test.ts";
+const BROWSER = "**/*.browser.test.ts";
 
 /** Slow tests that judge by no real clock and no memory of a loaded process, so that they may share the machine. */
 const PATIENT = [
@@ -14,7 +15,7 @@ const PATIENT = [
   "packages/gateway/test/storage-crash.slow.test.ts",
   "packages/gateway/test/load/kill.slow.test.ts",
   "packages/pipeline/test/never-too-little.slow.test.ts",
-  "packages/sluice/test/{quickstart,secrets,tarballs}.slow.test.ts",
+  "packages/sluice/test/{docs-commands,docs-programs,docs-site,quickstart,secrets,tarballs}.slow.test.ts",
 ];
 
 export default defineConfig({
@@ -39,10 +40,11 @@ export default defineConfig({
           name: "quick",
           include: [
             "packages/*/src/**/*.test.ts",
+            "packages/sluice/page/src/**/*.test.ts",
             "packages/*/test/**/*.test.ts",
             "test/**/*.test.ts",
           ],
-          exclude: [SLOW],
+          exclude: [SLOW, BROWSER],
           // One core is left free by default; with two cores that is one worker, and half of the tests wait.
           maxWorkers: Math.max(2, availableParallelism() - 1),
           sequence: { groupOrder: 0 },
@@ -71,6 +73,20 @@ export default defineConfig({
           testTimeout: 240_000,
           hookTimeout: 240_000,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        // The dashboard in a real browser, against flows that really run: last, one file at a time.
+        extends: true,
+        test: {
+          name: "browser",
+          include: [`packages/*/${BROWSER}`],
+          maxWorkers: 1,
+          // Waits of a page are bounded by real time: with two other test runs beside it, 2 of 47 tests were too late.
+          retry: 2,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

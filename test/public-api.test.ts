@@ -17,7 +17,9 @@ const ENTRIES = {
   "@sluice/gateway": "packages/gateway/src/index.ts",
   "@sluice/gateway/admin": "packages/gateway/src/admin.ts",
   "@sluice/gateway/internal": "packages/gateway/src/internal.ts",
+  "@sluice/gateway/sim": "packages/gateway/src/sim.ts",
   "@sluice/lab": "packages/lab/src/index.ts",
+  "@sluice/lab/browser": "packages/lab/src/browser.ts",
   "@sluice/lab/file": "packages/lab/src/file.ts",
   "@sluice/lab/sim": "packages/lab/src/sim.ts",
   "@sluice/pipeline": "packages/pipeline/src/index.ts",
@@ -27,6 +29,7 @@ const ENTRIES = {
   "@sluice/pipeline/telemetry": "packages/pipeline/src/telemetry.ts",
   "@sluice/pipeline/testing": "packages/pipeline/src/testing.ts",
   "@sluice/pulsar": "packages/pulsar/src/index.ts",
+  "@sluice/pulsar/sim": "packages/pulsar/src/sim.ts",
   "@sluice/pulsar/wire": "packages/pulsar/src/wire.ts",
 };
 

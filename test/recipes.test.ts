@@ -1,4 +1,4 @@
-/** The recipes of docs/recipes.md with their real libraries, against servers of this machine. */
+/** The recipes of docs/recipes/ with their real libraries, against servers of this machine. */
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
@@ -9,6 +9,7 @@ import { createInboundLimiter, limitHttp } from "@sluice/egress/server";
 import { expect, test } from "vitest";
 import { anthropic } from "../examples/recipes/anthropic.ts";
 import { send } from "../examples/recipes/aws.ts";
+import { pageOf } from "../examples/recipes/flaky.ts";
 import { limited } from "../examples/recipes/database.ts";
 import { server as expressServer } from "../examples/recipes/express.ts";
 import { app as fastifyApp } from "../examples/recipes/fastify.ts";
@@ -61,6 +62,14 @@ test.each([
   const { url, requests } = refusing(100, {});
   await expect(call(await url)).rejects.toMatchObject({ status: 429 });
   expect(requests).toHaveLength(4);
+});
+
+test("a flaky service is asked again, and the caller does without while it is overloaded", async () => {
+  const { url, requests } = refusing(1, "page");
+  expect(await pageOf(await url)).toBe('"page"');
+  expect(requests).toHaveLength(2);
+  const never = refusing(100, "page");
+  expect(await pageOf(await never.url)).toBeUndefined();
 });
 
 /** As the AWS SDK v3 throws it. */

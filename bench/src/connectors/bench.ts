@@ -37,9 +37,10 @@ export async function benchConnectors({ quick, json }: BenchOptions): Promise<st
   }
   const rows = [...found].map(([name, carried]) =>
     typeof carried === "string"
-      ? [name, carried, "", "", "", ""]
+      ? [name, carried, "", "", "", "", ""]
       : [
           name,
+          String(carried.count),
           `${short(carried.perSecond / 1000)} k`,
           `${carried.heapMb.toFixed(1)} MB`,
           short(carried.growth),
@@ -49,6 +50,7 @@ export async function benchConnectors({ quick, json }: BenchOptions): Promise<st
   );
   const heading = [
     `${count} messages`,
+    "came",
     "a second",
     "heap",
     `growth, ≤ ${GROWTH_GOAL}`,

@@ -34,6 +34,20 @@ export function fullestSecond(instantsMs: readonly number[]): {
   return fullest;
 }
 
+/** How long the messages of one second were on their way from the map to the service, ms, by replica: the median. */
+export function waysOf(
+  arrivals: readonly Arrival[],
+  endMs: number,
+): Readonly<Record<string, number>> {
+  const ways = new Map<string, number[]>();
+  for (const { replica, atMs, mappedAtMs } of arrivals)
+    if (atMs > endMs - 1000 && atMs <= endMs)
+      ways.set(replica, [...(ways.get(replica) ?? []), atMs - mappedAtMs]);
+  return Object.fromEntries(
+    [...ways].map(([replica, ms]) => [replica, ms.toSorted((a, b) => a - b)[ms.length >> 1] ?? 0]),
+  );
+}
+
 /** Instants in each whole second from one instant to another. */
 export function perSecondCounts(
   instantsMs: readonly number[],

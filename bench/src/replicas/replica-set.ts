@@ -11,6 +11,12 @@ const MEMBERS_MAX = 8;
 /** A killed replica keeps its quarter for 1.3 leases; with the default of 5 s a kill every 10 s leaves 0.84 at best. */
 export const LEASE = process.env["BENCH_LEASE"] ?? "3s";
 
+/**
+ * The vertex that has the limit. `in` is where tokens are taken first; what waits behind it comes late and then at once. `out`
+ * takes its tokens right before the request.
+ */
+export const LIMIT_AT = process.env["BENCH_LIMIT_AT"] === "out" ? "out" : "in";
+
 /** Where the replicas read and write. */
 export interface Ends {
   readonly redisUrl: string;
@@ -110,8 +116,16 @@ pipelines:
     vertices:
       - name: in
         source: { pulsar: { url: "${brokerUrl}", topic: "${topic}", subscription: ${subscription}, format: json } }
-        limits: { rateLimit: { max: ${LIMIT}, min: ${LIMIT} } }
+${limitsOf("in")}
       - { name: stamp, map: { module: ./stamp.mjs } }
-      - { name: out, sink: { http: { url: "${serviceUrl}" } } }
+      - name: out
+        sink: { http: { url: "${serviceUrl}" } }
+${limitsOf("out")}
 `;
+}
+
+function limitsOf(vertex: "in" | "out"): string {
+  return vertex === LIMIT_AT
+    ? `        limits: { rateLimit: { max: ${LIMIT}, min: ${LIMIT} } }`
+    : "";
 }
