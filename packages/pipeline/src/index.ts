@@ -78,15 +78,15 @@ export type { PulsarSourceOptions } from "./connector/pulsar/pulsar-source.ts";
 export { pulsarSink } from "./connector/pulsar/pulsar-sink.ts";
 export type { PulsarSinkOptions } from "./connector/pulsar/pulsar-sink.ts";
 export type { PulsarConnection } from "./connector/pulsar/connection.ts";
-export { httpSource } from "./connector/http/http-source.ts";
-export type { HttpSourceOptions } from "./connector/http/source-options.ts";
-export { httpSink } from "./connector/http/http-sink.ts";
+export { httpSource } from "./connector/http/source/http-source.ts";
+export type { HttpSourceOptions } from "./connector/http/source/source-options.ts";
+export { httpSink } from "./connector/http/sink/http-sink.ts";
 export type {
   HttpBatchOptions,
   HttpRequestOptions,
   HttpSinkOptions,
-} from "./connector/http/sink-options.ts";
-export { HttpAnswerError } from "./connector/http/http-answer-error.ts";
+} from "./connector/http/sink/sink-options.ts";
+export { HttpAnswerError } from "./connector/http/sink/http-answer-error.ts";
 
 // Maps apart from the process.
 export { mapThreads } from "./map/threads/map-threads.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
-import { httpSink } from "../src/connector/http/http-sink.ts";
+import { httpSink } from "../src/connector/http/sink/http-sink.ts";
 import { fileSink } from "../src/connector/file/file-sink.ts";
 import { generator } from "../src/connector/generator/generator.ts";
 import { blackhole } from "../src/connector/blackhole/blackhole.ts";

@@ -5,8 +5,8 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { fetch } from "undici";
 import { afterEach, expect, test } from "vitest";
-import { httpSource } from "../src/connector/http/http-source.ts";
-import type { HttpSourceOptions } from "../src/connector/http/source-options.ts";
+import { httpSource } from "../src/connector/http/source/http-source.ts";
+import type { HttpSourceOptions } from "../src/connector/http/source/source-options.ts";
 import { connectorScene } from "./connector-scene.ts";
 
 const MIB = 1_048_576;

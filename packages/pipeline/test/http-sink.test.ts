@@ -1,9 +1,9 @@
 import { ThrottledError } from "@sluice/egress";
 import { systemTimer } from "@sluice/core/system";
 import { afterEach, expect, test } from "vitest";
-import { HttpAnswerError } from "../src/connector/http/http-answer-error.ts";
-import { httpSink } from "../src/connector/http/http-sink.ts";
-import type { HttpSinkOptions } from "../src/connector/http/sink-options.ts";
+import { HttpAnswerError } from "../src/connector/http/sink/http-answer-error.ts";
+import { httpSink } from "../src/connector/http/sink/http-sink.ts";
+import type { HttpSinkOptions } from "../src/connector/http/sink/sink-options.ts";
 import type { Sink } from "../src/connector/sink.ts";
 import type { Message } from "../src/message.ts";
 import { connectorScene, messageOf, unhurried, until } from "./connector-scene.ts";

@@ -8,9 +8,9 @@ import {
 } from "@sluice/core/internal";
 import { createGate, ThrottledError } from "@sluice/egress";
 import type { CallOptions, Gate, Settled, Verdict, WhyWaiting } from "@sluice/egress";
-import type { Message } from "../../message.ts";
-import { UnsendableError } from "../format.ts";
-import type { OpenContext } from "../open-context.ts";
+import type { Message } from "../../../message.ts";
+import { UnsendableError } from "../../format.ts";
+import type { OpenContext } from "../../open-context.ts";
 import type {
   Sink,
   SinkConnector,
@@ -18,7 +18,7 @@ import type {
   SinkWaiting,
   WriteFailure,
   WriteResult,
-} from "../sink.ts";
+} from "../../sink.ts";
 import { HttpAnswerError } from "./http-answer-error.ts";
 import { HttpConnections } from "./http-connections.ts";
 import { HttpExchange, isSuccess } from "./http-exchange.ts";

@@ -10,7 +10,7 @@ import type {
   RetryOptions,
 } from "@sluice/egress";
 import type { TlsOptions } from "@sluice/pulsar";
-import type { Message } from "../../message.ts";
+import type { Message } from "../../../message.ts";
 
 /** How several messages share a request. */
 export interface HttpBatchOptions {

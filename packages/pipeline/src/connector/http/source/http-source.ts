@@ -5,10 +5,10 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigError } from "@sluice/core";
 import { RateMeter } from "@sluice/core/internal";
-import type { Message } from "../../message.ts";
-import type { OpenContext } from "../open-context.ts";
-import type { ReadOptions, Source, SourceConnector } from "../source.ts";
-import { Wait } from "../wait.ts";
+import type { Message } from "../../../message.ts";
+import type { OpenContext } from "../../open-context.ts";
+import type { ReadOptions, Source, SourceConnector } from "../../source.ts";
+import { Wait } from "../../wait.ts";
 import { drainBody } from "./drain-body.ts";
 import {
   description,
@@ -27,7 +27,7 @@ import { urlOf } from "./listen-address.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import { readHttpSourceOptions } from "./source-options.ts";
 import type { HttpSourceOptions, HttpSourceSettings } from "./source-options.ts";
-import { dropWrongTrace } from "./trace-context.ts";
+import { dropWrongTrace } from "../trace-context.ts";
 import { WorkTurns } from "./work-turns.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { IngestBuffer, IngestRequest } from "./ingest-buffer.ts";
-import type { Message } from "../../message.ts";
+import type { Message } from "../../../message.ts";
 import type { IngestOutcome } from "./ingest-buffer.ts";
 
 function requestOf(values: readonly unknown[]): {

@@ -1,6 +1,6 @@
 import { ConfigError } from "@sluice/core";
 import { requireDuration, requireKnownKeys, requireWhole } from "@sluice/core/internal";
-import type { Format } from "../format.ts";
+import type { Format } from "../../format.ts";
 import { isLoopback, parseListenAddress } from "./listen-address.ts";
 import type { ListenAddress } from "./listen-address.ts";
 

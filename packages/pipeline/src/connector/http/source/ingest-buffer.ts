@@ -1,4 +1,4 @@
-import type { Message } from "../../message.ts";
+import type { Message } from "../../../message.ts";
 
 /** What became of a request's messages. */
 export type IngestOutcome = "acknowledged" | "withdrawn" | "closed";

@@ -1,5 +1,5 @@
-import type { Message } from "../../message.ts";
-import { encode, jsonText } from "../format.ts";
+import type { Message } from "../../../message.ts";
+import { encode, jsonText } from "../../format.ts";
 import type { HttpBatchSettings } from "./sink-options.ts";
 
 /** One request: its messages, by their places in the batch of the pipeline, and its body. */

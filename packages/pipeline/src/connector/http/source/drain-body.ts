@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Timer } from "@sluice/core";
-import { Wait } from "../wait.ts";
+import { Wait } from "../../wait.ts";
 
 /**
  * Bytes of a refused body that are read and thrown away. Raised, a client that sends everything before it reads

@@ -1,5 +1,5 @@
-import { hasReplaced } from "../format.ts";
-import type { Format } from "../format.ts";
+import { hasReplaced } from "../../format.ts";
+import type { Format } from "../../format.ts";
 
 /** The values of a body, or what is wrong with it. */
 export type IngestValues =

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Message } from "../../message.ts";
-import { dropWrongTrace } from "./trace-context.ts";
+import type { Message } from "../../../message.ts";
+import { dropWrongTrace } from "../trace-context.ts";
 
 export interface RequestFieldsOptions {
   /** Fields of every request, with lower-case names. */
