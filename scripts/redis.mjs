@@ -95,16 +95,17 @@ function missingPackages(name) {
 }
 
 /**
- * Debian 12 has Valkey only in its backports, which machines do not list. Its list is kept in the
- * cache; apt checks its signature. The libraries are those of Debian's Redis.
+ * Debian 12 has Valkey only in its backports, which machines do not list: they are taken from the
+ * mirror that this machine uses for Debian 12. Their list is kept in the cache; apt checks its signature. The libraries are those of Debian's Redis.
  */
 function downloadFromBackports(packages, folder) {
   const keys = "/usr/share/keyrings/debian-archive-keyring.gpg";
   if (!existsSync(keys) || !/^VERSION_CODENAME=bookworm$/m.test(osRelease())) return false;
   ensure(REDIS);
+  const mirror = mirrorOf("bookworm");
+  if (mirror === undefined) return false;
   const sources = join(folder, "sources.list");
-  const suite = "http://deb.debian.org/debian bookworm-backports main";
-  writeFileSync(sources, `deb [signed-by=${keys}] ${suite}\n`);
+  writeFileSync(sources, `deb [signed-by=${keys}] ${mirror} bookworm-backports main\n`);
   for (const each of ["lists/partial", "cache/archives/partial"])
     mkdirSync(join(folder, each), { recursive: true });
   const apart = [
@@ -117,6 +118,16 @@ function downloadFromBackports(packages, folder) {
     run(APT, [...apart, "update", "-q"], folder) &&
     run(APT, [...apart, "download", ...packages], folder)
   );
+}
+
+/** The address from which this machine's apt takes a suite; backports lie beside it on every mirror. */
+function mirrorOf(suite) {
+  const { stdout } = spawnSync(
+    APT,
+    ["indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", `Release: ${suite}`],
+    { encoding: "utf8", timeout: FETCH_TIMEOUT_MS },
+  );
+  return stdout.split("\n").find((address) => address !== "");
 }
 
 function osRelease() {

@@ -7,22 +7,22 @@ const root = new URL("../", import.meta.url);
 const lockfile = new URL("package-lock.json", root);
 const installed = new URL("node_modules/.sluice-lock.json", root);
 
-// With --say each step has its line, as `npm start` shows it.
-const say = process.argv.includes("--say");
+// For `npm start`: each step has its line, and only what runs is built, not the types of tests and benchmarks.
+const isStart = process.argv.includes("--start");
 
 if (!isInstalled()) {
   const beganAt = performance.now();
-  if (say) console.log("  install  … npm ci, which may take a minute");
+  if (isStart) console.log("  install  … npm ci, which may take a minute");
   run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
   copyFileSync(lockfile, installed);
   tell("install", beganAt);
 }
 const beganAt = performance.now();
-run("npm", ["run", "--silent", "build"]);
+run("npm", ["run", "--silent", isStart ? "build:sluice" : "build"]);
 tell("build", beganAt);
 
 function tell(step, sinceMs) {
-  if (say)
+  if (isStart)
     console.log(`  ${step.padEnd(8)} ✓ ${Math.ceil((performance.now() - sinceMs) / 1_000)} s`);
 }
 

@@ -7,7 +7,8 @@ import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { lineOfEvent } from "./start-lines.mjs";
+import { LineFold } from "./start/fold.mjs";
+import { lineOfEvent } from "./start/lines.mjs";
 
 const root = new URL("../", import.meta.url);
 const path = (file) => fileURLToPath(new URL(file, root));
@@ -42,11 +43,13 @@ const service = start(
   ["ignore", "pipe", "inherit"],
 );
 const { url: serviceUrl } = JSON.parse(await firstLine(service, "the service"));
+// By its name if it can be used as it is: then `sluice why` names its lines, and changes of it are taken over.
+const isFlowChanged = taken.size > 0;
 const gateway = start(
-  [path("packages/sluice/bin/sluice.js"), "run", "-", "--json"],
+  [path("packages/sluice/bin/sluice.js"), "run", isFlowChanged ? "-" : "sluice.yaml", "--json"],
   ["pipe", "pipe", "pipe"],
 );
-gateway.stdin.end(flowText(serviceUrl));
+gateway.stdin.end(isFlowChanged ? flowText(serviceUrl) : "");
 // The first decisions come while the producers still connect: they are shown after the line of the traffic.
 const early = [];
 let show = (line) => early.push(line);
@@ -78,14 +81,22 @@ const unseen = new Set(["topic-rate", "told ", "fleet-share", "concurrency", "pe
 const ADVICE_MS = 30_000;
 setTimeout(advise, ADVICE_MS).unref();
 
-show = (line) => {
-  const shown = lineOfEvent(line);
-  if (shown === undefined || isStopping) return;
-  say(shown);
-  for (const word of unseen) if (shown.includes(word)) unseen.delete(word);
+const fold = new LineFold();
+show = (json) => {
+  if (isStopping) return;
+  const line = lineOfEvent(json);
+  if (line.isChange) fold.clear();
+  const text = fold.offer(line, performance.now());
+  if (text === undefined) return;
+  sayNow(text);
+  for (const word of unseen) if (text.includes(word)) unseen.delete(word);
   if (unseen.size === 0) advise();
 };
 early.forEach((line) => show(line));
+const FOLD_CHECK_MS = 1_000;
+setInterval(() => {
+  if (!isStopping) for (const text of fold.due(performance.now())) sayNow(text);
+}, FOLD_CHECK_MS).unref();
 
 function advise() {
   if (isAdviceShown || isStopping) return;
@@ -112,7 +123,7 @@ ${found}Look at ${admin}, and try in another terminal:
 
 ${commands.map(([command, what]) => `  ${command.padEnd(width)}   ${what}`).join("\n")}
 
-Ctrl-C drains and stops. One line for each change of a decision, never for each message.
+Ctrl-C drains and stops. One line for each change of a decision; what repeats comes as one line with a count.
 `;
 }
 
@@ -186,6 +197,11 @@ async function firstLine(child, what) {
 
 function step(name, what) {
   say(`  ${name.padEnd(8)} ✓ ${what}`);
+}
+
+/** With the local time. */
+function sayNow(text) {
+  say(`${new Date().toTimeString().slice(0, 8)}  ${text}`);
 }
 
 function say(line) {

@@ -16,8 +16,8 @@ export { DuplicateMemberError } from "./join/duplicate-member-error.ts";
 export { MemoryStore } from "./store/memory-store.ts";
 export { redisStore } from "./store/redis/store.ts";
 export { redisQuotaStore } from "./quota/redis-quota-store.ts";
-export type { RedisStoreOptions } from "./store/redis/options.ts";
-export type { RedisLibraryName } from "./store/redis/library.ts";
+export type { RedisStoreOptions } from "./store/redis/options/options.ts";
+export type { RedisLibraryName } from "./store/redis/connect/library.ts";
 export { StoreError } from "./store/store-error.ts";
 export type {
   LeaveReason,

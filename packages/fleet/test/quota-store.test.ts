@@ -6,7 +6,7 @@ import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { quotaKey } from "../src/quota/redis-quota-store.ts";
 import { redisQuotaStore, StoreError } from "../src/index.ts";
-import type { RedisScriptClient } from "../src/store/redis/library.ts";
+import type { RedisScriptClient } from "../src/store/redis/connect/library.ts";
 import { asking, testQuotaStore } from "./quota-store-contract.ts";
 import { NEEDS_REDIS, redisPath, RedisServer, startCluster, until } from "./redis-server.ts";
 import { StoreClock } from "./timed-redis.ts";

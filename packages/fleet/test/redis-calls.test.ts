@@ -2,7 +2,7 @@
 import { ConfigError } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { expect, test, vi } from "vitest";
-import type { RedisScriptClient } from "../src/store/redis/library.ts";
+import type { RedisScriptClient } from "../src/store/redis/connect/library.ts";
 import { redisStore } from "../src/store/redis/store.ts";
 import { StoreError } from "../src/store/store-error.ts";
 import { leaveRequest, syncRequest } from "./requests.ts";

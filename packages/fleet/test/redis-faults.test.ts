@@ -4,8 +4,8 @@ import { systemTimer } from "@sluice/core/system";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, test } from "vitest";
 import type { PoolStore, SyncReply, SyncRequest } from "../src/store/pool-store.ts";
-import { ledgerKeys } from "../src/store/redis/arguments.ts";
-import type { RedisStoreOptions } from "../src/store/redis/options.ts";
+import { ledgerKeys } from "../src/store/redis/script/arguments.ts";
+import type { RedisStoreOptions } from "../src/store/redis/options/options.ts";
 import { redisStore } from "../src/store/redis/store.ts";
 import { StoreError } from "../src/store/store-error.ts";
 import {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ledgerKeys } from "../src/store/redis/arguments.ts";
+import { ledgerKeys } from "../src/store/redis/script/arguments.ts";
 import { MemoryStore } from "../src/store/memory-store.ts";
 import { PARTS } from "../src/ledger/parts.ts";
 import type { LeaveRequest, PoolStore, SyncRequest, Told } from "../src/store/pool-store.ts";

@@ -1,8 +1,8 @@
 /** Redis on a virtual clock, so that replies that depend on time can be compared to the millisecond. */
 import type { Clock } from "@sluice/core";
 import { VirtualClock } from "@sluice/core/testing";
-import { ledgerKeys } from "../src/store/redis/arguments.ts";
-import type { RedisScriptClient } from "../src/store/redis/library.ts";
+import { ledgerKeys } from "../src/store/redis/script/arguments.ts";
+import type { RedisScriptClient } from "../src/store/redis/connect/library.ts";
 import { redisStore } from "../src/store/redis/store.ts";
 import type { StoreUnderTest } from "./pool-store-contract.ts";
 

@@ -1,7 +1,7 @@
 /** The reference of the flow file is whole. */
 import { expect, test } from "vitest";
 import { flowJsonSchema } from "../src/cli/command/schema.ts";
-import { KEY_DESCRIPTIONS, keyDescription } from "../src/flow/key-descriptions.ts";
+import { KEY_DESCRIPTIONS, keyDescription } from "../src/flow/schema/key-descriptions.ts";
 import { read } from "../../../test/tree.ts";
 
 test("docs/reference/flow-file.md has every key of a pipeline", () => {

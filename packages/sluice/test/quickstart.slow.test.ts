@@ -49,7 +49,7 @@ test("npm start shows five throttles, explains them, obeys a changed limit, and 
   const set = ["limits", "set", "topic", "public/default/orders", "messages=50000/s"];
   expect(sluice(...set, "--admin", admin)).toMatchObject({ status: 0 });
   expect(await until(/changed +topic orders/)).toContain("to 50,000/s");
-  await until(/flowing +orders topic-rate +nobody waits any more/);
+  await until(/flowing +orders topic-rate +no producer waits any more/);
 
   child.kill("SIGINT");
   expect(await once(child, "exit")).toEqual([0, null]);

@@ -1,11 +1,11 @@
 import type { QuotaReply, QuotaRequest, QuotaStore } from "@sluice/core";
 import { checkQuotaRequest } from "@sluice/core/internal";
-import type { RedisStoreOptions } from "../store/redis/options.ts";
+import type { RedisStoreOptions } from "../store/redis/options/options.ts";
 import { readQuotaReply } from "./quota-reply.ts";
-import { runnerOf } from "../store/redis/runner-of.ts";
-import type { ScriptRunner } from "../store/redis/script-runner.ts";
-import { loadScript } from "../store/redis/scripts.ts";
-import type { RedisScript } from "../store/redis/scripts.ts";
+import { runnerOf } from "../store/redis/script/runner-of.ts";
+import type { ScriptRunner } from "../store/redis/script/script-runner.ts";
+import { loadScript } from "../store/redis/script/scripts.ts";
+import type { RedisScript } from "../store/redis/script/scripts.ts";
 
 /**
  * Quotas in Redis or Valkey, for inbound limiters of several processes: one round trip per call, one key

@@ -6,7 +6,7 @@ import type { Timing } from "../ledger/timing.ts";
 import type { MemberRules } from "../member/membership.ts";
 import { requireMemberId, requirePoolName } from "../store/names.ts";
 import type { PoolStore } from "../store/pool-store.ts";
-import type { RedisStoreOptions } from "../store/redis/options.ts";
+import type { RedisStoreOptions } from "../store/redis/options/options.ts";
 import { readRateLimit } from "./rate-limit.ts";
 import type { RateLimitBlock, RateLimitSettings } from "./rate-limit.ts";
 import type { ReadSecret } from "./secret.ts";

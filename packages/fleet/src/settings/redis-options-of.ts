@@ -1,5 +1,5 @@
-import type { RedisStoreOptions } from "../store/redis/options.ts";
-import type { RedisTls } from "../store/redis/target.ts";
+import type { RedisStoreOptions } from "../store/redis/options/options.ts";
+import type { RedisTls } from "../store/redis/options/target.ts";
 import type { AccessSettings, TlsSettings } from "./sentinel-settings.ts";
 import type { SentinelStoreSettings, SingleSettings } from "./store-settings.ts";
 

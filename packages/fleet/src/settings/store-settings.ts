@@ -1,5 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import { DATABASE_MAX, parseRedisUrl, URL_SYNTAX } from "../store/redis/url.ts";
+import { DATABASE_MAX, parseRedisUrl, URL_SYNTAX } from "../store/redis/options/url.ts";
 import { Secret } from "./secret.ts";
 import { readSentinel } from "./sentinel-settings.ts";
 import type { Reading, SentinelBlock, SentinelSettings } from "./sentinel-settings.ts";

@@ -6,11 +6,11 @@ import type { Kind } from "../scenario/kind.ts";
  */
 const LOADERS: Readonly<Record<string, () => Promise<Kind>>> = {
   concurrency: async () => (await import("./concurrency.ts")).concurrencyKind,
-  ramp: async () => (await import("./ramp.ts")).rampKind,
+  ramp: async () => (await import("./ramp/ramp.ts")).rampKind,
   busy: async () => (await import("./busy.ts")).busyKind,
   overload: async () => (await import("./overload.ts")).overloadKind,
   publish: async () => (await import("./publish/publish.ts")).publishKind,
-  pool: async () => (await import("./pool.ts")).poolKind,
+  pool: async () => (await import("./pool/pool.ts")).poolKind,
 };
 
 export const BROWSER_KINDS: readonly string[] = Object.keys(LOADERS);

@@ -5,9 +5,9 @@ import { busyKind } from "./busy.ts";
 import { concurrencyKind } from "./concurrency.ts";
 import { flowKind } from "./flow/flow.ts";
 import { overloadKind } from "./overload.ts";
-import { poolKind } from "./pool.ts";
+import { poolKind } from "./pool/pool.ts";
 import { publishKind } from "./publish/publish.ts";
-import { rampKind } from "./ramp.ts";
+import { rampKind } from "./ramp/ramp.ts";
 
 const BY_NAME: ReadonlyMap<string, Kind> = new Map([
   ["bucket", bucketKind],

@@ -3,12 +3,12 @@ import { SluiceError } from "@sluice/core";
 import { parseFileDocument, placeName, show, toProblem } from "@sluice/lab/file";
 import type { FileDocument, Path, Problem } from "@sluice/lab/file";
 import * as v from "valibot";
-import { flowMistakes } from "./flow-mistakes.ts";
-import { flowSchema } from "./flow-schema.ts";
-import type { CheckedFlow, CheckedGateway } from "./flow-schema.ts";
+import { flowMistakes } from "./mistakes/flow-mistakes.ts";
+import { flowSchema } from "./schema/flow-schema.ts";
+import type { CheckedFlow, CheckedGateway } from "./schema/flow-schema.ts";
 import type { Flow, FlowGateway } from "./flow.ts";
-import { withoutSecrets } from "./hidden-values.ts";
-import { locatedUpstream } from "./upstream.ts";
+import { withoutSecrets } from "./mistakes/hidden-values.ts";
+import { locatedUpstream } from "./schema/upstream.ts";
 
 /** All mistakes of a flow file, a line for each with its place. */
 export class FlowFileError extends SluiceError {

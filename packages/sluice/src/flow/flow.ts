@@ -1,7 +1,7 @@
 import type { LimitsBlock } from "@sluice/lab/file";
-import type { FlowStore } from "./flow-store.ts";
+import type { FlowStore } from "./schema/flow-store.ts";
 import type { FlowPipeline } from "./pipeline/flow-pipeline.ts";
-import type { FlowUpstream } from "./upstream.ts";
+import type { FlowUpstream } from "./schema/upstream.ts";
 
 /** What one role of a token may do. */
 interface FlowRole {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keysOf } from "./keys.ts";
+import { keysOf } from "./terminal/keys.ts";
 import { onKey, selectedOf, TOP_START } from "./top-state.ts";
 import type { TopEffect, TopState, TopView } from "./top-state.ts";
 

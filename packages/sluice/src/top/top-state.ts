@@ -1,4 +1,4 @@
-import type { Key } from "./keys.ts";
+import type { Key } from "./terminal/keys.ts";
 
 /** What is before the user: the table, one row with all that is known of it, a line to type in, or the list of keys. */
 type TopMode =

@@ -8,6 +8,7 @@ import {
   shortTopic,
 } from "@sluice/gateway/internal";
 import { localName } from "./local-name.ts";
+import { counted } from "./counted.ts";
 
 /**
  * Why something waits, in one or two sentences for each reason. A part that the gateway does not know is left
@@ -109,10 +110,6 @@ function sentences(parts: readonly string[]): string {
     .filter((part) => part !== "")
     .map((part) => `${part}.`)
     .join(" ");
-}
-
-function counted(count: number, what: string): string {
-  return `${countText(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function capital(text: string): string {

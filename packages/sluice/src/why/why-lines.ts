@@ -28,6 +28,7 @@ import {
 } from "./vertex-sentences.ts";
 import { shellWord } from "./shell-word.ts";
 import { wrapped } from "./wrapped.ts";
+import { counted } from "./counted.ts";
 
 const WIDTH = 100;
 const LABEL = 12;
@@ -189,7 +190,7 @@ function waitingRows({ producers, others }: Why): readonly string[] {
   const width = Math.max(0, ...producers.map(({ name }) => name.length));
   const rows = producers.map(({ name, isAware, heldFrames, heldBytes, told }) => {
     const facts = [
-      ...(heldFrames > 0 ? [`${countText(heldFrames)} frames held, ${bytesText(heldBytes)}`] : []),
+      ...(heldFrames > 0 ? [`${counted(heldFrames, "frame")} held, ${bytesText(heldBytes)}`] : []),
       ...(told === undefined
         ? []
         : [`told to wait ${durationText(told.pauseMs)}${receiptText(told)}`]),

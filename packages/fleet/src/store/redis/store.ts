@@ -4,14 +4,14 @@ import { requirePoolName } from "../names.ts";
 import { checkLeave, checkLimits, checkSync } from "../check-request.ts";
 import { LIMITS_TTL_MS } from "../memory-store.ts";
 import type { LeaveRequest, PoolStore, SyncReply, SyncRequest } from "../pool-store.ts";
-import { leaveArguments, ledgerKeys, limitsKey, syncArguments } from "./arguments.ts";
-import type { RedisStoreOptions } from "./options.ts";
-import { readLeft, readSyncReply, readVersion } from "./reply.ts";
-import { readRoster } from "./roster-reply.ts";
-import { runnerOf } from "./runner-of.ts";
-import type { ScriptRunner } from "./script-runner.ts";
-import { loadScripts } from "./scripts.ts";
-import type { RedisScripts } from "./scripts.ts";
+import { leaveArguments, ledgerKeys, limitsKey, syncArguments } from "./script/arguments.ts";
+import type { RedisStoreOptions } from "./options/options.ts";
+import { readLeft, readSyncReply, readVersion } from "./script/reply.ts";
+import { readRoster } from "./script/roster-reply.ts";
+import { runnerOf } from "./script/runner-of.ts";
+import type { ScriptRunner } from "./script/script-runner.ts";
+import { loadScripts } from "./script/scripts.ts";
+import type { RedisScripts } from "./script/scripts.ts";
 
 /**
  * Pools in Redis or Valkey: one server, Sentinel or Cluster. The store connects at the first call,

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { describedSchema } from "../../flow/described-schema.ts";
-import { flowSchema } from "../../flow/flow-schema.ts";
-import { jsonSchemaOf } from "../../flow/json-schema.ts";
+import { describedSchema } from "../../flow/schema/described-schema.ts";
+import { flowSchema } from "../../flow/schema/flow-schema.ts";
+import { jsonSchemaOf } from "../../flow/schema/json-schema.ts";
 import { writeLines } from "../output.ts";
 
 const EXAMPLES = `

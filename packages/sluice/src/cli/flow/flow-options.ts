@@ -9,7 +9,7 @@ import type {
   UpstreamOptions,
 } from "@sluice/gateway";
 import type { Flow, FlowAuth, FlowGateway } from "../../flow/flow.ts";
-import type { FlowUpstream } from "../../flow/upstream.ts";
+import type { FlowUpstream } from "../../flow/schema/upstream.ts";
 import type { LimitsBlock } from "@sluice/lab/file";
 import { bearerTokenOf, contentOf, publicKeyOf } from "../../file/content.ts";
 import type { RunningServer, Served } from "../command/serve.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { FlowRedis } from "../../flow/flow-store.ts";
+import type { FlowRedis } from "../../flow/schema/flow-store.ts";
 import { openStore } from "./open-store.ts";
 
 /** What ioredis was asked for. */

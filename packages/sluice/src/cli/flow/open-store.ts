@@ -1,6 +1,6 @@
 import { redisStore, StoreError } from "@sluice/fleet";
 import type { PoolStore, RedisStoreOptions } from "@sluice/fleet";
-import type { FlowRedis, FlowStore } from "../../flow/flow-store.ts";
+import type { FlowRedis, FlowStore } from "../../flow/schema/flow-store.ts";
 import { contentOf } from "../../file/content.ts";
 
 /** The store of a flow file. It connects when it is first used. */

@@ -16,8 +16,8 @@ import {
   whole,
 } from "@sluice/lab/file";
 import * as v from "valibot";
-import { redisUrl } from "../flow-store.ts";
-import { parsedBy } from "../parsed-by.ts";
+import { redisUrl } from "../schema/flow-store.ts";
+import { parsedBy } from "../schema/parsed-by.ts";
 import { choice } from "./choice.ts";
 import type { Chosen } from "./choice.ts";
 import { requestField } from "./request-field.ts";

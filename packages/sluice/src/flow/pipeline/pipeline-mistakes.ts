@@ -1,7 +1,7 @@
 import { ConfigError } from "@sluice/core";
 import { inheritRateLimit, readRateLimit } from "@sluice/fleet";
 import type { Path, Problem } from "@sluice/lab/file";
-import type { FlowStore } from "../flow-store.ts";
+import type { FlowStore } from "../schema/flow-store.ts";
 import { roleOf } from "./flow-pipeline.ts";
 import type { FlowPipeline, FlowVertex } from "./flow-pipeline.ts";
 

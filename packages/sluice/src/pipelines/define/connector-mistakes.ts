@@ -2,7 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { placeName } from "@sluice/lab/file";
 import type { Path } from "@sluice/lab/file";
 import { FlowFileError, loadFlow } from "../../flow/flow-file.ts";
-import { withoutSecrets } from "../../flow/hidden-values.ts";
+import { withoutSecrets } from "../../flow/mistakes/hidden-values.ts";
 import type { Flow } from "../../flow/flow.ts";
 import { isFile } from "../../file/is-file.ts";
 import { GateMeters } from "../observe/gate-meters.ts";
