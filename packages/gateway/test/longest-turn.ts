@@ -1,4 +1,5 @@
 import { nextTurn } from "@sluice/core/system";
+import { cpuMs } from "./cpu-time.ts";
 
 /**
  * The most CPU time of this process in one turn of the event loop, in ms, while something is done. The wall clock would
@@ -23,9 +24,4 @@ export async function longestTurnMs(work: () => Promise<unknown>): Promise<numbe
     done.abort();
   }
   return watched;
-}
-
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
 }
