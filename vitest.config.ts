@@ -29,8 +29,8 @@ export default defineConfig({
     // One process for all files is several times faster; no test may leave module state behind.
     isolate: false,
     // Some tests start processes, and a busy machine starts them slowly.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Processes and sockets of a busy machine are sometimes late; a wrong line fails again. Seeds are fixed, so a property fails
     // again too. The end of a run names every test that passed only when it was repeated.
     retry: 1,
