@@ -9,13 +9,14 @@ const source = (path: string): string =>
 const SLOW = "**/*.slow.test.ts";
 const BROWSER = "**/*.browser.test.ts";
 
-/** Slow tests that judge by no real clock and no memory of a loaded process, so that they may share the machine. */
-const PATIENT = [
-  `packages/{core,lab}/${SLOW}`,
-  "packages/gateway/test/storage-crash.slow.test.ts",
-  "packages/gateway/test/load/kill.slow.test.ts",
-  "packages/pipeline/test/never-too-little.slow.test.ts",
-  "packages/sluice/test/{docs-commands,docs-programs,docs-site,quickstart,secrets,tarballs}.slow.test.ts",
+/** Slow tests that judge rates, delays or the memory of a loaded process by the real clock: nothing else may run beside them. */
+const ALONE = [
+  "packages/fleet/test/processes.slow.test.ts",
+  "packages/gateway/test/load/{descriptors,fairness,in-flight,memory,path,publish-attacks}.slow.test.ts",
+  "packages/pipeline/test/{memory,pulsar-to-http,replicas-redis}.slow.test.ts",
+  "packages/pulsar/test/bad-input.slow.test.ts",
+  "packages/sluice/test/{quickstart-sample,shared-limit}.slow.test.ts",
+  "packages/sluice/test/browser/budget.browser.test.ts",
 ];
 
 export default defineConfig({
@@ -54,42 +55,44 @@ export default defineConfig({
         },
       },
       {
-        // Long simulations, whose time is virtual, and processes that are only waited for.
-        extends: true,
-        test: {
-          name: "simulations",
-          include: PATIENT,
-          maxWorkers: 2,
-          testTimeout: 240_000,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        // Real processes and servers under load: after all others, one file at a time.
+        // Long simulations, whose time is virtual, and processes that are mostly waited for: two files at a time.
         extends: true,
         test: {
           name: "slow",
           include: [`packages/*/${SLOW}`],
-          exclude: PATIENT,
-          maxWorkers: 1,
+          exclude: ALONE,
+          maxWorkers: 2,
           // Ten times what a quiet machine takes for most: with a load of 6 for each core, tests took up to eight times.
           testTimeout: 240_000,
           hookTimeout: 240_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
-        // The dashboard in a real browser, against flows that really run: last, one file at a time.
+        // The dashboard in a real browser, against flows that really run.
         extends: true,
         test: {
           name: "browser",
           include: [`packages/*/${BROWSER}`],
-          maxWorkers: 1,
+          exclude: ALONE,
+          maxWorkers: 2,
           // Waits of a page are bounded by real time: with two other test runs beside it, 2 of 47 tests were too late.
           retry: 2,
           testTimeout: 240_000,
           hookTimeout: 240_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "alone",
+          include: ALONE,
+          maxWorkers: 1,
+          retry: 2,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

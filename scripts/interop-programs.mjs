@@ -1,5 +1,5 @@
 // Finds or fetches the clients and the servers that the interop tests run, each into a folder of its own
-// in node_modules/.cache/interop. All are looked for at the same time.
+// in node_modules/.cache/interop. All are looked for at the same time. Run by itself it fetches them and ends.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const PYTHON_CLIENT = "3.12.0";
 const JAVA_CLIENT = "4.0.13";
@@ -49,6 +49,8 @@ const CLIENT_JVM = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "
 const root = fileURLToPath(new URL("../", import.meta.url));
 const cache = join(root, "node_modules/.cache/interop");
 const clients = join(root, "interop/clients");
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) findPrograms();
 
 /** Begins to look for every program; one promise each, which never rejects. */
 export function findPrograms() {

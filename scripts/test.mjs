@@ -1,4 +1,4 @@
-// All checks, then all tests. The tests come last: their closing line ends the run.
+// All checks of what `setup.mjs` has built, then all tests. The tests come last: their closing line ends the run.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ensureChromium } from "./chromium.mjs";
@@ -6,7 +6,7 @@ import { ensureRedis } from "./redis.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const steps = [
-  ["npm", ["run", "--silent", "check"]],
+  ["npm", ["run", "--silent", "check:built"]],
   ["npx", ["vitest", "run", ...process.argv.slice(2)]],
 ];
 
