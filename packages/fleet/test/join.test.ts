@@ -427,6 +427,24 @@ test("clearPoolLimits gives every member its own limits back, also after a flush
   await Promise.all([a.leave(), next.leave()]);
 });
 
+test("a member with other limits of its own has them at once, unless limits are set for the whole pool", async () => {
+  const { timer, store, join } = newWorld();
+  const member = await join("a").joined;
+  const bounds = (): unknown => member.state().bounds;
+  member.setOwnLimits({ max: 800, min: 800 });
+  expect(member.state()).toMatchObject({ ceiling: 800, bounds: { max: 800, min: 800 } });
+  await setPoolLimits(store, "shop/orders", { max: 300, min: 300 });
+  await timer.advance(1000);
+  member.setOwnLimits({ max: 500, min: 500 });
+  expect(bounds()).toMatchObject({ max: 300 });
+  await clearPoolLimits(store, "shop/orders");
+  await timer.advance(1000);
+  expect(member.state()).toMatchObject({ ceiling: 500, bounds: { max: 500, min: 500 } });
+  await member.leave();
+  const unlimited = await joinFleet({ pool: "shop/orders", replicas: 1, runtime: { timer } });
+  expect(() => unlimited.setOwnLimits({ max: 5 })).toThrow(/was joined without a limit/);
+});
+
 test("a limiter leaves at the end of its block", async () => {
   const { timer, join } = newWorld();
   let kept: FleetLimiter;

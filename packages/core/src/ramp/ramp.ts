@@ -74,6 +74,11 @@ export class Ramp {
     return ceilingOf(this.#level, this.#rules.bounds);
   }
 
+  /** The bounds that hold now. */
+  get bounds(): RampBounds {
+    return this.#rules.bounds;
+  }
+
   /**
    * Makes scheduled mode count from `epoch` instead of `RampStart.epoch`, for a member that learns
    * the time of its pool after the ramp was created. After the first call it changes nothing.

@@ -1,5 +1,5 @@
 import { ConfigError, Ramp } from "@sluice/core";
-import type { Clock, Random, Timer } from "@sluice/core";
+import type { Clock, RampOptions, Random, Timer } from "@sluice/core";
 import { requireKnownKeys, requireWhole } from "@sluice/core/internal";
 import type { Division } from "@sluice/core/internal";
 import { systemRandom, systemTimer } from "@sluice/core/system";
@@ -18,15 +18,13 @@ import type { Pacing } from "../pacing/pacing.ts";
 import { SmoothPacing } from "../pacing/smooth-pacing.ts";
 import { readFleetOptions } from "../settings/fleet-options.ts";
 import type { FleetOptions, FleetSettings } from "../settings/fleet-options.ts";
-import { readRateLimit } from "../settings/rate-limit.ts";
-import type { RateLimitBlock } from "../settings/rate-limit.ts";
 import { redisOptionsOf } from "../settings/redis-options-of.ts";
 import type { ReadSecret } from "../settings/secret.ts";
 import type { PoolStore } from "../store/pool-store.ts";
 import { redisStore } from "../store/redis/store.ts";
 import { enterPool } from "./enter-pool.ts";
-import { readPoolLimits } from "./pool-limits.ts";
 import { nonceOf } from "./nonce.ts";
+import { readPoolLimits } from "./pool-limits.ts";
 
 /** How a process joins its pool. */
 export interface JoinOptions extends FleetOptions {
@@ -119,11 +117,11 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
   const store = settings.store ?? created;
   if (store === undefined) {
     const share = alone(settings.replicas ?? 1, settings.division);
-    const rebound = (block: RateLimitBlock, nowMs: number): void => {
-      ramp.rebound(readRateLimit(block).ramp, epochAt(time.at(nowMs)));
+    const setOwn = (own: RampOptions, nowMs: number): void => {
+      ramp.rebound(own, epochAt(time.at(nowMs)));
       ceiling.refresh();
     };
-    return new FleetLimiter({ ...common, name: { pool }, paced, share, rebound });
+    return new FleetLimiter({ ...common, name: { pool }, paced, share, setOwn });
   }
 
   const random = runtime?.random ?? systemRandom;
@@ -138,13 +136,15 @@ export async function joinFleet(options: JoinOptions): Promise<FleetLimiter> {
     time,
     ramp,
     ceiling,
-    readLimits: (text) => readPoolLimits(text, rateLimit.ramp),
+    ownLimits: rateLimit.ramp,
+    readLimits: readPoolLimits,
   });
   const limiter = new FleetLimiter({
     ...common,
     name: { pool, member: id },
     paced,
     share: member,
+    setOwn: (own, nowMs) => member.setOwnLimits(own, nowMs),
   });
   await enterPool({
     pool,

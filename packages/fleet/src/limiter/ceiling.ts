@@ -1,4 +1,4 @@
-import type { Ramp } from "@sluice/core";
+import type { Ramp, RampOptions } from "@sluice/core";
 import type { CeilingOfEpoch, Usage } from "@sluice/core/internal";
 import { EPOCH_MS, epochAt } from "../pacing/pacing.ts";
 
@@ -41,6 +41,11 @@ export class Ceiling {
   /** As `now`, but before the first call what that call would find. */
   get shown(): number {
     return this.#epoch === undefined ? this.#ramp.ceiling : this.#ceiling;
+  }
+
+  /** What its ramp moves between. */
+  get bounds(): Omit<RampOptions, "mode"> {
+    return this.#ramp.bounds;
   }
 
   /**

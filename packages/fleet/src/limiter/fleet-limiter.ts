@@ -1,5 +1,5 @@
 import { ConfigError } from "@sluice/core";
-import type { Clock, Grant, Reason, Timer } from "@sluice/core";
+import type { Clock, Grant, RampOptions, Reason, Timer } from "@sluice/core";
 import {
   requireCount,
   requireDuration,
@@ -10,6 +10,7 @@ import {
 import type { EpochClock } from "../pacing/epoch-clock.ts";
 import type { Pacing } from "../pacing/pacing.ts";
 import { UNLIMITED } from "../pacing/unlimited-pacing.ts";
+import { readRateLimit } from "../settings/rate-limit.ts";
 import type { RateLimitBlock } from "../settings/rate-limit.ts";
 import { requireLeaveReason } from "../store/check-request.ts";
 import type { LeaveReason } from "../store/pool-store.ts";
@@ -50,8 +51,8 @@ export interface FleetLimiterOptions {
   /** Undefined: nothing is limited, and no clock is read. */
   readonly paced?: { readonly ceiling: Ceiling; readonly pacing: Pacing };
   readonly share: ShareSource;
-  /** Gives the ramp other limits. Undefined where a store has them, or nothing is limited. */
-  readonly rebound?: ((rateLimit: RateLimitBlock, nowMs: number) => void) | undefined;
+  /** Replaces the limits that the member was started with. Undefined where nothing is limited. */
+  readonly setOwn?: ((own: RampOptions, nowMs: number) => void) | undefined;
   readonly maxWaiting: number;
   readonly tally: Tally;
 }
@@ -252,12 +253,25 @@ export class FleetLimiter {
    * bounds. The limits of a pool with a store change for all of its members, with `setPoolLimits`.
    */
   setRateLimit(rateLimit: RateLimitBlock): void {
-    const { rebound, name } = this.#options;
-    if (rebound === undefined)
+    const { name } = this.#options;
+    if (name.member !== undefined)
       throw new ConfigError(
         `the limits of ${name.pool} cannot be set in one process; call setPoolLimits(store, ${JSON.stringify(name.pool)}, rateLimit)`,
       );
-    rebound(rateLimit, this.#now());
+    this.setOwnLimits(rateLimit);
+  }
+
+  /**
+   * Replaces the limits that this member was started with, such as after a change of its settings file. Limits that
+   * `setPoolLimits` has set for the whole pool go before them; after `clearPoolLimits` these hold.
+   */
+  setOwnLimits(rateLimit: RateLimitBlock): void {
+    const { setOwn, name } = this.#options;
+    if (setOwn === undefined)
+      throw new ConfigError(
+        `${name.pool} was joined without a limit, and has none to change; leave, and join with rateLimit: { max: 100 }`,
+      );
+    setOwn(readRateLimit(rateLimit).ramp, this.#now());
     this.#wake();
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/core";
+import type { Clock, RampOptions } from "@sluice/core";
 import type { Standing } from "../member/membership.ts";
 import type { EpochClock } from "../pacing/epoch-clock.ts";
 import type { Pacing } from "../pacing/pacing.ts";
@@ -34,6 +34,8 @@ export interface FleetState {
   readonly membership: MembershipState | undefined;
   /** Tokens a second of the whole pool, as its last call found it. 0 before the first; undefined: no limit. */
   readonly ceiling: number | undefined;
+  /** What its ramp moves between: the limits that it was started with, or those that were set for the whole pool. Undefined: no limit. */
+  readonly bounds: Omit<RampOptions, "mode"> | undefined;
   /** Tokens a second that this member may use of the ceiling, not rounded. */
   readonly share: number | undefined;
   /** Tokens that are there now. */
@@ -71,6 +73,7 @@ export function stateOf(
       ...common,
       membership: undefined,
       ceiling: undefined,
+      bounds: undefined,
       share: undefined,
       left: undefined,
       usage: undefined,
@@ -82,6 +85,7 @@ export function stateOf(
     ...paced.pacing.glance(epochClock.at(nowMs), entitlement),
     membership: isClosed ? undefined : share.stateAt?.(nowMs),
     ceiling: paced.ceiling.shown,
+    bounds: paced.ceiling.bounds,
     usage: paced.ceiling.usage,
   };
 }

@@ -34,8 +34,10 @@ export interface PoolMemberOptions {
   readonly time: EpochClock;
   readonly ramp: Ramp;
   readonly ceiling: Ceiling;
-  /** Reads limits that were set for the whole pool, "" for the member's own; throws if they are wrong. */
-  readonly readLimits: (text: string) => RampOptions;
+  /** The limits that it is started with; those of the whole pool go before them. */
+  readonly ownLimits: RampOptions;
+  /** Reads limits that were set for the whole pool, "" for `own`; throws if they are wrong. */
+  readonly readLimits: (text: string, own: RampOptions) => RampOptions;
 }
 
 /** What a pool member tells and asks the limiter and its observers. */
@@ -66,6 +68,7 @@ export class PoolMember implements ShareSource, SyncLoopHost {
   readonly demand: DemandMeter;
   #queue: TokenQueue | undefined;
   #observer: PoolMemberObserver | undefined;
+  #own: RampOptions;
   #limits: PoolLimits = { version: 0, text: "" };
   /** The version that the store knew last; lower than ours if the store has lost the limits. */
   #storeLimitsVersion = 0;
@@ -77,6 +80,7 @@ export class PoolMember implements ShareSource, SyncLoopHost {
     const { identity, rules, resume, store, timer } = options;
     const nowMs = timer.now();
     this.#options = options;
+    this.#own = options.ownLimits;
     this.demand = new DemandMeter(nowMs, rules.timing.leaseMs);
     // A level that no member resumes is not kept.
     const resumeTtlMs = resume.enabled ? resume.ttlMs : 0;
@@ -134,6 +138,12 @@ export class PoolMember implements ShareSource, SyncLoopHost {
       resumedFrom: this.#resumedFrom,
       limitsVersion: this.#limits.version,
     };
+  }
+
+  /** Other limits of its own: they hold at once, unless there are some for the whole pool. */
+  setOwnLimits(own: RampOptions, nowMs: number): void {
+    this.#own = own;
+    if (this.#limits.text === "") this.#apply("", nowMs);
   }
 
   condition(): Condition {
@@ -204,15 +214,18 @@ export class PoolMember implements ShareSource, SyncLoopHost {
     const { version, text } = limits;
     this.#limits = limits;
     try {
-      this.#options.ramp.rebound(
-        this.#options.readLimits(text),
-        epochAt(this.#options.time.at(nowMs)),
-      );
-      this.#options.ceiling.refresh();
+      this.#apply(text, nowMs);
       observer.onEvent({ type: "limits", atMs: nowMs, version, refused: undefined });
     } catch (error) {
       const refused = error instanceof Error ? error.message : String(error);
       observer.onEvent({ type: "limits", atMs: nowMs, version, refused });
     }
+  }
+
+  /** Throws if the limits are wrong; then nothing has changed. */
+  #apply(text: string, nowMs: number): void {
+    const { ramp, ceiling, time, readLimits } = this.#options;
+    ramp.rebound(readLimits(text, this.#own), epochAt(time.at(nowMs)));
+    ceiling.refresh();
   }
 }

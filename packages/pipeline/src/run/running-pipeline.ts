@@ -30,7 +30,10 @@ export interface SetLimitsOptions {
   readonly isUnset?: boolean | undefined;
   /** Whether the store has the rate limit already, by `setVertexLimits`; it is then not written again. Default: false. */
   readonly isStored?: boolean | undefined;
-  /** Whether they are those of a new definition: a vertex without a limit joins its pool, and no other replica is told. Default: false. */
+  /**
+   * Whether they are those of a new definition: they hold for this replica, as if it had been started with them, and what was set for the fleet is
+   * removed. Other replicas get theirs by their own definitions. Default: false.
+   */
   readonly isDefinition?: boolean | undefined;
 }
 

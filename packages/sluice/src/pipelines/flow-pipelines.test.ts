@@ -1,8 +1,8 @@
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
-import { MemoryStore } from "@sluice/fleet";
+import { clearPoolLimits, MemoryStore } from "@sluice/fleet";
 import type { PartEvent } from "@sluice/gateway";
-import { generator, startPipeline } from "@sluice/pipeline";
+import { generator, setVertexLimits, startPipeline } from "@sluice/pipeline";
 import type { Source, SourceConnector } from "@sluice/pipeline";
 import { expect, onTestFinished, test } from "vitest";
 import { loadFlow } from "../flow/flow-file.ts";
@@ -47,7 +47,17 @@ function run(
     await stopped;
     expect(timer.sleeping).toBe(0);
   });
-  return { pipelines, timer, kinds: () => told.map(({ kind }) => kind), told };
+  return {
+    pipelines,
+    timer,
+    kinds: () => told.map(({ kind }) => kind),
+    told,
+    /** Waits for a change while time passes. */
+    during: async (change: Promise<unknown>, ms: number): Promise<void> => {
+      await timer.advance(ms);
+      await change;
+    },
+  };
 }
 
 /** A store that also lists the limits that are set in it. */
@@ -244,6 +254,115 @@ test("a limit of a vertex without one in the file, set while its pipeline is dow
   expect(rateOf(pipelines, "b")).toBeCloseTo(5, -0.5);
 });
 
+test("a limit that a file changes is gone from the store: later files, and an unset, are not held by it", async () => {
+  const stored: string[] = [];
+  const { pipelines, timer, during } = run(TWO, new Set(), {}, (clock) =>
+    recordingStore(clock, stored),
+  );
+  await timer.advance(2_000);
+  await during(pipelines.reload(flow(TWO.replace("max: 10", "max: 50")).pipelines), 20_000);
+  expect(stored).toEqual([]);
+  expect(rateOf(pipelines, "a")).toBeGreaterThan(40);
+  await during(pipelines.setLimits("a", "in", { rateLimit: { max: 20 } }), 10_000);
+  expect(rateOf(pipelines, "a")).toBeCloseTo(20, -0.5);
+  await during(pipelines.setLimits("a", "in", undefined), 20_000);
+  expect(rateOf(pipelines, "a")).toBeGreaterThan(40);
+});
+
+test("a limit that was set before a restart of the pipeline can still be unset, here and by another replica", async () => {
+  const stores: MemoryStore[] = [];
+  const storeOf = (clock: VirtualTimer): MemoryStore => {
+    const store = new MemoryStore(clock);
+    stores.push(store);
+    return store;
+  };
+  const { pipelines, timer, during } = run(TWO, new Set(), {}, storeOf);
+  const [store] = stores as [MemoryStore];
+  await timer.advance(2_000);
+  const set = () => during(pipelines.setLimits("a", "in", { rateLimit: { max: 30 } }), 1_000);
+  await set();
+  await during(pipelines.restart(["a"]), 20_000);
+  expect(rateOf(pipelines, "a")).toBeCloseTo(30, -0.5);
+  await during(pipelines.setLimits("a", "in", undefined), 10_000);
+  expect(rateOf(pipelines, "a")).toBeCloseTo(10, -0.5);
+  await set();
+  await during(pipelines.restart(["a"]), 20_000);
+  await during(clearPoolLimits(store, "shop/a/in"), 10_000);
+  expect(rateOf(pipelines, "a")).toBeCloseTo(10, -0.5);
+  expect(pipelines.views()[0]?.limitsOf("in")).toEqual({ limits: {} });
+});
+
+test("a limit that was set holds after its pipeline was down for longer than the store remembers it", async () => {
+  const broken = new Set<string>();
+  const { pipelines, timer, during } = run(TWO, broken, {}, (clock) => new MemoryStore(clock));
+  await timer.advance(2_000);
+  await during(pipelines.setLimits("a", "in", { rateLimit: { max: 30 } }), 5_000);
+  broken.add("a/out");
+  await during(pipelines.restart(["a"]), 20_000);
+  expect(statuses(pipelines)).toEqual(["a failed", "b running"]);
+  broken.clear();
+  await timer.advance(20_000);
+  expect(rateOf(pipelines, "a")).toBeCloseTo(30, -0.5);
+});
+
+test("limits that another replica has set are those that are told here", async () => {
+  const stores: MemoryStore[] = [];
+  const { pipelines, timer, during } = run(TWO, new Set(), {}, (clock) => {
+    const store = new MemoryStore(clock);
+    stores.push(store);
+    return store;
+  });
+  const [store] = stores as [MemoryStore];
+  await timer.advance(2_000);
+  const set = setVertexLimits(store, { flow: "shop", pipeline: "a", vertex: "in" }, { max: 40 });
+  await during(set, 2_000);
+  const told = () => pipelines.views()[0]?.limitsOf("in");
+  expect(told()).toEqual({
+    limits: { rateLimit: { max: 40, min: 1, rampUpDuration: "1s" } },
+    setAtMs: await set,
+  });
+  await during(pipelines.setLimits("a", "in", { rateLimit: { max: 20 } }), 0);
+  // Before the next sync of the pool, too.
+  expect(told()).toMatchObject({ limits: { rateLimit: { max: 20 } } });
+});
+
+test("a file that contradicts a limit which was set while the pipeline ran is refused whole, with the way out", async () => {
+  const { pipelines, timer, during, kinds } = run(TWO);
+  await timer.advance(1_000);
+  await during(pipelines.setLimits("a", "in", { rateLimit: { max: 12 } }), 1_000);
+  const changed = TWO.replace("max: 10, min: 10", "max: 50, min: 15")
+    .replace("rate: 100/s", "rate: 90/s")
+    .replace("rate: 5/s", "rate: 6/s");
+  await expect(pipelines.reload(flow(changed).pipelines)).rejects.toThrow(
+    /limits of vertex a\/in that were set while it ran do not fit the new file: .*; take them back with sluice limits unset vertex a\/in/s,
+  );
+  expect(kinds().filter((kind) => kind === "pipeline-draining")).toEqual([]);
+  expect(pipelines.views().map((view) => view.flow)).toEqual(Object.values(flow(TWO).pipelines));
+});
+
+test("a pipeline that is down shows no rate, no share and no wait of its last run", async () => {
+  const { pipelines, timer, during } = run(TWO);
+  await timer.advance(5_000);
+  await during(pipelines.stop(), 20_000);
+  const [view] = pipelines.views();
+  expect(view?.state.vertices[0]?.counts.read).toBeGreaterThan(0);
+  expect(view?.state.vertices.map(({ counts: _, ...vertex }) => vertex)).toEqual([
+    { name: "in", kind: "source", connector: "generator", perSecond: 0, inFlight: 0 },
+    { name: "out", kind: "sink", connector: "blackhole", perSecond: 0, inFlight: 0 },
+  ]);
+});
+
+test("gates of a pipeline that a new file does not have are in no metric", async () => {
+  const http = "{ http: { url: http://127.0.0.1:9/ } }";
+  const { pipelines, timer, during } = run(TWO.replace("{ blackhole: {} }", http));
+  await timer.advance(1_000);
+  expect(pipelines.gates.countsOf("a/out")).toBeDefined();
+  await during(pipelines.reload(flow(TWO).pipelines), 20_000);
+  expect(pipelines.gates.countsOf("a/out")).toBeDefined();
+  await during(pipelines.reload(flow(TWO.replace("  a:", "  c:")).pipelines), 20_000);
+  expect(pipelines.gates.countsOf("a/out")).toBeUndefined();
+});
+
 test("a pipeline at the end of its source has stopped, and is no failure", async () => {
   const { pipelines, timer } = run(TWO.replace("rate: 5/s", "count: 7"));
   await timer.advance(2_000);
@@ -365,11 +484,19 @@ test("a pipeline that fails while it drains does not keep the others from their 
         close: () => Promise.resolve(),
       }),
   };
-  const { pipelines, timer } = run(TWO, new Set(), { source: () => Promise.resolve(tooMany) });
+  const { pipelines, timer, told } = run(TWO, new Set(), {
+    source: () => Promise.resolve(tooMany),
+  });
   await timer.advance(1_000);
   const stopped = pipelines.stop();
   await timer.advance(20_000);
   await expect(stopped).resolves.toBeUndefined();
+  const failed = told.filter(({ kind }) => kind === "pipeline-failed");
+  expect(failed.map(({ text }) => text).toSorted()).toEqual(
+    ["a", "b"].map((name) =>
+      expect.stringMatching(`^pipeline ${name} failed while it drained: a source answered`),
+    ),
+  );
 });
 
 function rateOf(pipelines: FlowPipelines, name: string): number {

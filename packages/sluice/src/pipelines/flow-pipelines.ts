@@ -1,19 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
+import { ConfigError } from "@sluice/core";
 import type { Random, Reason, Timer } from "@sluice/core";
-import { inheritRateLimit } from "@sluice/fleet";
 import type { PoolStore } from "@sluice/fleet";
 import { durationText } from "@sluice/gateway/internal";
 import type { PartEvent } from "@sluice/gateway";
 import { checkLimits, setVertexLimits } from "@sluice/pipeline";
 import type { PipelineEvent, PipelineFleet, PipelineState, VertexLimits } from "@sluice/pipeline";
 import type { FlowFleet, FlowPipeline, FlowVertexLimits } from "../flow/pipeline/flow-pipeline.ts";
-import { definePipeline, limitsOf } from "./define/define-pipeline.ts";
+import { DEAD_LETTER, definePipeline } from "./define/define-pipeline.ts";
 import type { Connectors } from "./define/define-pipeline.ts";
 import type { GateCounts } from "./observe/gate-counts.ts";
 import type { GateMeters } from "./observe/gate-meters.ts";
 import { partEventOf } from "./observe/pipeline-events.ts";
 import { SupervisedPipeline } from "./supervised-pipeline.ts";
 import type { PipelineFailure, StartPipeline } from "./supervised-pipeline.ts";
+import { effectiveOf, isLimited, limitSourceOf, ownLimitsOf } from "./vertex-limits.ts";
+import type { LiveLimits, VertexLimitSource } from "./vertex-limits.ts";
 
 export interface PipelinesWorld {
   readonly start: StartPipeline;
@@ -24,14 +26,6 @@ export interface PipelinesWorld {
   readonly wallClock: { now(): number };
   readonly random: Random;
   readonly tell: (event: PartEvent) => void;
-}
-
-/** Where the limits of a vertex come from. */
-interface VertexLimitSource {
-  /** What it leaves out comes from the pipeline. */
-  readonly limits: FlowVertexLimits;
-  /** Wall time; undefined: the flow file has them. */
-  readonly setAtMs?: number | undefined;
 }
 
 /** A pipeline that runs, with what its file says. */
@@ -58,8 +52,8 @@ export interface Throttled {
 interface Entry {
   flow: FlowPipeline;
   pipeline: SupervisedPipeline;
-  /** Limits that were set while it ran. */
-  readonly live: Map<string, VertexLimitSource>;
+  /** Limits that were set while it ran, by vertex. */
+  readonly live: Map<string, LiveLimits>;
   readonly throttled: Map<string, Throttled>;
   /** What the start has come to; undefined once it reads. */
   opening: Opening | undefined;
@@ -129,15 +123,20 @@ export class FlowPipelines {
 
   views(): readonly PipelineView[] {
     const { gates } = this.#world;
-    return [...this.#entries].map(([name, entry]) => ({
-      flow: entry.flow,
-      state: entry.pipeline.state(),
-      failure: entry.pipeline.failure,
-      limitsOf: (vertex) => limitSourceOf(entry, vertex),
-      throttledOf: (vertex) => entry.throttled.get(vertex),
-      gateSinceMs: (vertex, reason) => gates.waitingSinceMs(`${name}/${vertex}`, reason),
-      gateCountsOf: (vertex) => gates.countsOf(`${name}/${vertex}`),
-    }));
+    return [...this.#entries].map(([name, { flow, pipeline, live, throttled }]) => {
+      const state = pipeline.state();
+      const fleetOfVertex = (vertex: string) =>
+        state.vertices.find((one) => one.name === vertex)?.fleet;
+      return {
+        flow,
+        state,
+        failure: pipeline.failure,
+        limitsOf: (vertex) => limitSourceOf(flow, vertex, live.get(vertex), fleetOfVertex(vertex)),
+        throttledOf: (vertex) => throttled.get(vertex),
+        gateSinceMs: (vertex, reason) => gates.waitingSinceMs(`${name}/${vertex}`, reason),
+        gateCountsOf: (vertex) => gates.countsOf(`${name}/${vertex}`),
+      };
+    });
   }
 
   /** Resolves once every pipeline of the file has read for the first time, or has ended. */
@@ -179,27 +178,27 @@ export class FlowPipelines {
     const effective = effectiveOf(entry.flow, limits ?? ownLimitsOf(entry.flow, vertex));
     const isDown = !entry.pipeline.isRunning;
     checkLimits(effective, `${vertex}.limits`);
-    if (isUnset) await this.#share(pipeline, vertex, undefined);
-    else if (effective.rateLimit !== undefined)
-      await this.#share(pipeline, vertex, effective.rateLimit);
+    const version =
+      isUnset || effective.rateLimit !== undefined
+        ? await this.#share(pipeline, vertex, isUnset ? undefined : effective.rateLimit)
+        : undefined;
     const isStored = this.#store !== undefined;
-    await entry.pipeline.setLimits(vertex, effective, { isUnset, isStored });
-    if (isUnset) entry.live.delete(vertex);
-    else entry.live.set(vertex, { limits, setAtMs: this.#world.wallClock.now() });
+    await entry.pipeline.setLimits(vertex, effective, { isUnset, isStored, version });
+    entry.live.set(vertex, { limits, setAtMs: this.#world.wallClock.now(), version });
     return isDown ? "at its next start" : "now";
   }
 
-  /** Sets a rate limit for all replicas; undefined: that of their flow files again. */
+  /** Sets a rate limit for all replicas; undefined: that of their flow files again. Answers its version; undefined without a store. */
   async #share(
     pipeline: string,
     vertex: string,
     rateLimit: VertexLimits["rateLimit"],
-  ): Promise<void> {
+  ): Promise<number | undefined> {
     const flow = this.#entries.get(pipeline)?.flow;
-    if (this.#store === undefined || flow === undefined) return;
+    if (this.#store === undefined || flow === undefined) return undefined;
     const isUnlimited = !isLimited(flow, vertex);
     const pool = { flow: this.#name, pipeline, vertex };
-    await setVertexLimits(this.#store, pool, rateLimit, { isUnlimited });
+    return setVertexLimits(this.#store, pool, rateLimit, { isUnlimited });
   }
 
   /** Takes over a new file: limits at once, everything else of a pipeline by a drain and a new start. */
@@ -231,6 +230,28 @@ export class FlowPipelines {
   }
 
   async #reload(pipelines: Readonly<Record<string, FlowPipeline>>): Promise<Reloaded> {
+    try {
+      return await this.#takeOver(pipelines);
+    } finally {
+      this.#forgetGates();
+    }
+  }
+
+  /** Gates of vertices that are gone, or that a file which was refused would have had. */
+  #forgetGates(): void {
+    const entries = [...this.#entries];
+    this.gates.keepOnly(
+      new Set(
+        entries.flatMap(([name, { flow }]) =>
+          [...flow.vertices.map((vertex) => vertex.name), DEAD_LETTER].map(
+            (vertex) => `${name}/${vertex}`,
+          ),
+        ),
+      ),
+    );
+  }
+
+  async #takeOver(pipelines: Readonly<Record<string, FlowPipeline>>): Promise<Reloaded> {
     const entries = [...this.#entries];
     const gone = entries.filter(([name]) => !Object.hasOwn(pipelines, name));
     const restarted = entries.filter(([name, { flow }]) => {
@@ -241,6 +262,8 @@ export class FlowPipelines {
     const added = Object.keys(pipelines).filter((name) => !this.#entries.has(name));
     // What may fail comes first, and is undone: after that a pipeline that cannot start is a failed one.
     const { connectors } = this.#world;
+    for (const [name, entry] of restarted)
+      requireLiveLimits(name, entry, pipelines[name] as FlowPipeline);
     for (const name of [...restarted.map(([one]) => one), ...added])
       await definePipeline(name, pipelines[name] as FlowPipeline, connectors);
     const limits = await this.#reloadLimits(kept, pipelines);
@@ -265,31 +288,32 @@ export class FlowPipelines {
   /** Starts a pipeline with its new settings; limits that were set while it ran stay. */
   async #restart(name: string, entry: Entry): Promise<void> {
     entry.pipeline = this.#supervise(name, entry);
-    for (const [vertex, { limits }] of entry.live) {
-      if (!this.has(name, vertex)) {
+    for (const [vertex, live] of entry.live) {
+      const { limits } = live;
+      if (limits === undefined || !this.has(name, vertex)) {
         entry.live.delete(vertex);
         continue;
       }
       const effective = effectiveOf(entry.flow, limits);
-      const isStored = await this.#isFound(name, vertex, effective.rateLimit);
-      await entry.pipeline.setLimits(vertex, effective, { isStored });
+      const version = await this.#versionAfterRestart(name, vertex, live, effective);
+      entry.live.set(vertex, { ...live, version });
+      const isStored = version !== undefined;
+      await entry.pipeline.setLimits(vertex, effective, { isStored, version });
     }
   }
 
-  /** Whether the store has a limit that was set before. A vertex that has lost its limit in the file has no pool yet. */
-  async #isFound(
+  /** The version in the store of a limit that was set before; undefined if the store does not have it. */
+  async #versionAfterRestart(
     pipeline: string,
     vertex: string,
-    rateLimit: VertexLimits["rateLimit"],
-  ): Promise<boolean> {
+    { version }: LiveLimits,
+    { rateLimit }: VertexLimits,
+  ): Promise<number | undefined> {
     const flow = this.#entries.get(pipeline)?.flow;
-    if (this.#store === undefined || flow === undefined) return false;
-    if (isLimited(flow, vertex)) return true;
-    return this.#share(pipeline, vertex, rateLimit).then(
-      () => true,
-      // It then holds for this replica alone.
-      () => false,
-    );
+    // A vertex that has lost its limit in the file has no pool yet: its replicas look for an announcement.
+    if (flow === undefined || rateLimit === undefined || isLimited(flow, vertex)) return version;
+    // Without the store it holds for this replica alone.
+    return this.#share(pipeline, vertex, rateLimit).catch(() => undefined);
   }
 
   /** New limits of the pipelines that go on; all of them, or none if one is refused. */
@@ -309,9 +333,8 @@ export class FlowPipelines {
     const undo: (() => Promise<void>)[] = [];
     try {
       for (const { entry, vertex, to } of changed) {
-        const former = effectiveOf(entry.flow, limitSourceOf(entry, vertex).limits);
         await entry.pipeline.setLimits(vertex, to, { isDefinition: true });
-        undo.unshift(() => entry.pipeline.setLimits(vertex, former, { isDefinition: true }));
+        undo.unshift(() => this.#takeBack(entry, vertex));
       }
     } catch (error) {
       for (const back of undo) await back().catch(() => undefined);
@@ -320,6 +343,14 @@ export class FlowPipelines {
     for (const [name, entry] of entries) entry.flow = pipelines[name] as FlowPipeline;
     for (const { entry, vertex } of changed) entry.live.delete(vertex);
     return changed.map(({ name, vertex }) => `${name}/${vertex}`);
+  }
+
+  /** The limits of the present file, and over them those that were set while the pipeline ran. */
+  async #takeBack({ flow, pipeline, live }: Entry, vertex: string): Promise<void> {
+    const former = effectiveOf(flow, ownLimitsOf(flow, vertex));
+    await pipeline.setLimits(vertex, former, { isDefinition: true });
+    const { limits } = live.get(vertex) ?? {};
+    if (limits !== undefined) await pipeline.setLimits(vertex, effectiveOf(flow, limits));
   }
 
   #track(entry: Entry, event: PipelineEvent): void {
@@ -364,8 +395,11 @@ export class FlowPipelines {
           kind: "pipeline-failed",
           subject: name,
           pipeline: name,
-          nextInMs,
-          text: `pipeline ${name} failed: ${error.message}; it starts again in ${durationText(nextInMs)}`,
+          ...(nextInMs !== undefined && { nextInMs }),
+          text:
+            nextInMs === undefined
+              ? `pipeline ${name} failed while it drained: ${error.message}; messages that are not acknowledged come again`
+              : `pipeline ${name} failed: ${error.message}; it starts again in ${durationText(nextInMs)}`,
         }),
     });
   }
@@ -397,32 +431,27 @@ function fleetOf(
   };
 }
 
-function limitSourceOf({ flow, live }: Entry, vertex: string): VertexLimitSource {
-  return live.get(vertex) ?? { limits: ownLimitsOf(flow, vertex) };
-}
-
-function ownLimitsOf({ vertices }: FlowPipeline, vertex: string): FlowVertexLimits {
-  return vertices.find(({ name }) => name === vertex)?.limits ?? {};
-}
-
-/** The limits of a vertex with what the pipeline gives. */
-export function effectiveOf({ limits: outer }: FlowPipeline, own: FlowVertexLimits): VertexLimits {
-  const rateLimit = inheritRateLimit(outer?.rateLimit, own.rateLimit);
-  return limitsOf({
-    ...outer,
-    ...own,
-    ...(rateLimit !== undefined && { rateLimit }),
-  });
+/** Refuses a file that contradicts limits that were set while the pipeline ran, and that its new start would keep. */
+function requireLiveLimits(name: string, { live }: Entry, next: FlowPipeline): void {
+  for (const [vertex, { limits }] of live) {
+    if (limits === undefined || !next.vertices.some((one) => one.name === vertex)) continue;
+    try {
+      checkLimits(effectiveOf(next, limits), `${name}.${vertex}.limits`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ConfigError(
+        `limits of vertex ${name}/${vertex} that were set while it ran do not fit the new file: ${why}; take them back with sluice limits unset vertex ${name}/${vertex}, or mend the file`,
+        undefined,
+        { cause: error },
+      );
+    }
+  }
 }
 
 /** Limits are changed live, but for one that the new file does not have: the engine would inherit the former one. */
 function needsRestart(before: FlowPipeline, after: FlowPipeline): boolean {
   if (!isDeepStrictEqual(withoutLimits(before), withoutLimits(after))) return true;
   return after.vertices.some(({ name }) => isLimited(before, name) && !isLimited(after, name));
-}
-
-function isLimited(flow: FlowPipeline, vertex: string): boolean {
-  return effectiveOf(flow, ownLimitsOf(flow, vertex)).rateLimit !== undefined;
 }
 
 /** What cannot be changed while a pipeline runs. */

@@ -8,6 +8,7 @@ import type {
   RunningPipeline,
   SetLimitsOptions,
   VertexLimits,
+  VertexState,
 } from "@sluice/pipeline";
 
 /** `startPipeline` of `@sluice/pipeline`. */
@@ -31,8 +32,8 @@ export interface SupervisedOptions {
   readonly runtime: PipelineRuntime;
   readonly timer: Timer;
   readonly random: Random;
-  /** A start or a run failed, and the next start comes after `nextInMs`. */
-  readonly onFailure: (error: Error, nextInMs: number) => void;
+  /** A start or a run failed, and the next start comes after `nextInMs`; undefined: it failed in its drain, and there is none. */
+  readonly onFailure: (error: Error, nextInMs: number | undefined) => void;
 }
 
 /** Why a pipeline does not run, and when it is started again. */
@@ -44,10 +45,15 @@ export interface PipelineFailure {
   readonly count: number;
 }
 
-/** Limits that were set, and whether the store has them already. */
+/** How limits were set. */
+interface SetOptions extends SetLimitsOptions {
+  /** The version of the rate limit in the store, if the store has it. */
+  readonly version?: number | undefined;
+}
+
 interface ChangedLimits {
   readonly limits: VertexLimits;
-  readonly isStored: boolean;
+  readonly options: SetOptions;
 }
 
 /** Keeps a pipeline running: a start or a run that fails is tried again, with backoff, until `stop`. */
@@ -99,27 +105,22 @@ export class SupervisedPipeline {
   }
 
   state(): PipelineState {
-    const state = this.#running?.state() ?? this.#last;
-    if (this.#running !== undefined && state !== undefined) return state;
+    if (this.#running !== undefined) return this.#running.state();
+    const { unacknowledged = 0, vertices = [] } = this.#last ?? {};
     return {
       name: this.name,
-      unacknowledged: 0,
-      vertices: [],
-      ...state,
       status: this.#status,
+      unacknowledged,
+      vertices: vertices.map(atRest),
     };
   }
 
   /** New limits of a vertex, now and after every further start. */
-  async setLimits(
-    vertex: string,
-    limits: VertexLimits,
-    options: SetLimitsOptions = {},
-  ): Promise<void> {
+  async setLimits(vertex: string, limits: VertexLimits, options: SetOptions = {}): Promise<void> {
     // Limits that the next start refuses would keep the pipeline from starting.
     if (this.#running === undefined) checkLimits(limits, `${vertex}.limits`);
     else await this.#running.setLimits(vertex, limits, options);
-    this.#changed.set(vertex, { limits, isStored: options.isStored ?? false });
+    this.#changed.set(vertex, { limits, options });
   }
 
   /** Drains and ends; a start that is under way is given up. Never rejects, also if the drain fails. */
@@ -140,7 +141,7 @@ export class SupervisedPipeline {
         return;
       } catch (thrown) {
         if (this.#isStopping()) break;
-        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        const error = asError(thrown);
         const nowMs = timer.now();
         count = nowMs - startedAtMs >= HEALTHY_MS ? 1 : count + 1;
         const pauseMs = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** (count - 1));
@@ -167,11 +168,8 @@ export class SupervisedPipeline {
     const begun = new Map(this.#changed);
     const running = await start(withLimits(definition, begun), { ...runtime, signal });
     try {
+      await this.#applyChanges(running, begun);
       this.#running = running;
-      for (const [vertex, changed] of this.#changed) {
-        const { limits, isStored } = changed;
-        if (begun.get(vertex) !== changed) await running.setLimits(vertex, limits, { isStored });
-      }
       this.#failure = undefined;
       this.#status = "running";
       this.#onBegun();
@@ -179,17 +177,47 @@ export class SupervisedPipeline {
     } catch (error) {
       // The pipeline says in `done` why it ended; closing what is left must not hide that.
       await running.stop().catch(() => undefined);
+      if (this.#isStopping()) this.#options.onFailure(asError(error), undefined);
       throw error;
     } finally {
       this.#last = running.state();
       this.#running = undefined;
     }
   }
+
+  /** Limits that were set during the start, and those that the store had when the pipeline ended and has forgotten since. */
+  async #applyChanges(running: RunningPipeline, begun: Map<string, ChangedLimits>): Promise<void> {
+    for (const [vertex, changed] of begun)
+      if (isForgotten(running, vertex, changed)) await running.setLimits(vertex, changed.limits);
+    for (;;) {
+      const next = [...this.#changed].find(([vertex, changed]) => begun.get(vertex) !== changed);
+      if (next === undefined) return;
+      const [vertex, changed] = next;
+      begun.set(vertex, changed);
+      await running.setLimits(vertex, changed.limits, changed.options);
+    }
+  }
+}
+
+/** A vertex of a pipeline that does not run: only its counters are still true. */
+function atRest({ name, kind, connector, counts }: VertexState): VertexState {
+  return { name, kind, connector, counts, perSecond: 0, queue: undefined, inFlight: 0 };
+}
+
+/** Whether the pool of a vertex does not know limits that it knew before. A store keeps them only a while after the last member. */
+function isForgotten(
+  running: RunningPipeline,
+  vertex: string,
+  { options: { version, isUnset } }: ChangedLimits,
+): boolean {
+  if (version === undefined || isUnset === true) return false;
+  const known = running.state().vertices.find(({ name }) => name === vertex)?.fleet?.membership;
+  return known !== undefined && known.limitsVersion < version;
 }
 
 /**
- * The definition with limits that were set while the pipeline ran. To set them after the start would write them to the
- * store again, over what another replica has set since. Limits of vertices that are gone are left out.
+ * The definition with limits that were set while the pipeline ran. A rate limit that the store has is found there: a vertex that was
+ * started with it would keep it when another replica takes it back. Limits of vertices that are gone are left out.
  */
 function withLimits(
   definition: PipelineDefinition,
@@ -198,19 +226,18 @@ function withLimits(
   const limited = <V extends { readonly name: string; readonly limits?: VertexLimits | undefined }>(
     vertex: V,
   ): V => {
-    const { limits, isStored } = changed.get(vertex.name) ?? {};
+    const { limits, options } = changed.get(vertex.name) ?? {};
     if (limits === undefined) return vertex;
-    // A vertex that is defined without a limit finds it in the store, and follows it there when it is unset.
-    const isFound = isStored === true && isUnlimited(definition, vertex);
-    return { ...vertex, limits: isFound ? { ...limits, rateLimit: undefined } : limits };
+    const isStored = options?.isStored === true;
+    return {
+      ...vertex,
+      limits: isStored ? { ...limits, rateLimit: vertex.limits?.rateLimit } : limits,
+    };
   };
   const { source, maps, sink } = definition;
   return { ...definition, source: limited(source), maps: maps.map(limited), sink: limited(sink) };
 }
 
-function isUnlimited(
-  { limits }: PipelineDefinition,
-  vertex: { readonly limits?: VertexLimits | undefined },
-): boolean {
-  return limits?.rateLimit === undefined && vertex.limits?.rateLimit === undefined;
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -21,19 +21,22 @@ export function announcementNameOf(pool: VertexPool): string {
  * Sets the rate limit of a vertex for all replicas, whether or not this process runs the pipeline at the moment. Members
  * follow at their next sync, and replicas that start later join with it. Undefined: the limits that members have joined
  * with hold again. With `isUnlimited` the vertex has no limit in its definition: all replicas join its pool, or leave it.
+ * Answers the version of this change in the vertex's pool.
  */
 export async function setVertexLimits(
   store: PoolStore,
   pool: VertexPool,
   rateLimit: RateLimitBlock | undefined,
   { isUnlimited = false }: { readonly isUnlimited?: boolean } = {},
-): Promise<void> {
+): Promise<number> {
+  const set = (name: string): Promise<number> =>
+    rateLimit === undefined
+      ? clearPoolLimits(store, name)
+      : setPoolLimits(store, name, changeableOf(rateLimit));
   // The pool first: a replica that reads the announcement joins with the limit of the pool.
-  for (const name of isUnlimited
-    ? [poolNameOf(pool), announcementNameOf(pool)]
-    : [poolNameOf(pool)])
-    if (rateLimit === undefined) await clearPoolLimits(store, name);
-    else await setPoolLimits(store, name, changeableOf(rateLimit));
+  const version = await set(poolNameOf(pool));
+  if (isUnlimited) await set(announcementNameOf(pool));
+  return version;
 }
 
 /** Without the settings that a member is started with. */

@@ -1,6 +1,6 @@
 import type { SinkGate } from "../../connector/sink.ts";
-import { isDeepStrictEqual } from "node:util";
 import { InvariantError } from "@sluice/core";
+import type { FleetLimiter } from "@sluice/fleet";
 import type { VertexLimits } from "../../definition/pipeline-definition.ts";
 import { settingsOf } from "../../definition/vertex-settings.ts";
 import type { VertexSettings } from "../../definition/vertex-settings.ts";
@@ -50,8 +50,6 @@ export class Vertex {
   readonly name: string;
   readonly #parts: VertexParts;
   #settings: VertexSettings;
-  /** The rate limit that its limiter was made with. */
-  #joinedWith: VertexSettings["rateLimit"];
   /** The rate limit of its definition. */
   #definedWith: VertexSettings["rateLimit"];
   #turn: Promise<void> = Promise.resolve();
@@ -61,7 +59,6 @@ export class Vertex {
     this.name = parts.name;
     this.#parts = parts;
     this.#settings = settings;
-    this.#joinedWith = settings.rateLimit;
     this.#definedWith = settings.rateLimit;
   }
 
@@ -100,7 +97,7 @@ export class Vertex {
       const settings = { ...given, rateLimit };
       await this.#share(settings.rateLimit, options);
       if (options.isDefinition === true) this.#definedWith = settings.rateLimit;
-      await this.#use(settings.rateLimit, signal);
+      await this.#use(settings.rateLimit, signal, options);
       this.#settings = settings;
       this.loop.wake();
     });
@@ -141,22 +138,27 @@ export class Vertex {
     if (isStored) return;
     if (this.#definedWith === undefined && !isDefinition) await pools.announce(name, rateLimit);
     else if (rateLimit !== undefined && limiter !== undefined) {
-      // Members that joined with these limits have them again once the store has no others.
-      if (isUnset && isDeepStrictEqual(rateLimit, this.#joinedWith)) await pools.unsetLimits(name);
-      else await pools.setLimits(name, rateLimit);
+      if (!isUnset && !isDefinition) await pools.setLimits(name, rateLimit);
+      // Limits of the whole pool would go before those of the definition.
+      else if (isUnset || hasPoolLimits(limiter)) await pools.unsetLimits(name);
     }
   }
 
-  /** Joins the pool, leaves it, or changes the limiter of a process without a store. */
-  async #use(rateLimit: VertexSettings["rateLimit"], signal: AbortSignal): Promise<void> {
+  /** Joins the pool, leaves it, or changes the limits of its own that the limiter has. */
+  async #use(
+    rateLimit: VertexSettings["rateLimit"],
+    signal: AbortSignal,
+    { isUnset = false, isDefinition = false }: SetLimitsOptions = {},
+  ): Promise<void> {
     const { pools, limit, name } = this.#parts;
     const { limiter } = limit;
     if (rateLimit !== undefined && limiter !== undefined) {
-      if (!pools.isShared) limiter.setRateLimit(rateLimit);
+      if (isUnset || isDefinition) limiter.setOwnLimits(rateLimit);
+      // Limits that are set for the whole pool come with its next sync.
+      else if (!pools.isShared) limiter.setRateLimit(rateLimit);
       return;
     }
     if (rateLimit === undefined && limiter === undefined) return;
-    this.#joinedWith = rateLimit;
     const isAnnounced = this.#definedWith === undefined;
     const before = limit.replace(await pools.join(name, rateLimit, signal, { isAnnounced }));
     await before?.leave("redeploy");
@@ -189,4 +191,9 @@ export class Vertex {
       ...(gate === undefined ? {} : { gate }),
     };
   }
+}
+
+/** Whether limits were ever set for the whole pool, as far as this member knows. */
+function hasPoolLimits(limiter: FleetLimiter): boolean {
+  return (limiter.state().membership?.limitsVersion ?? 0) > 0;
 }

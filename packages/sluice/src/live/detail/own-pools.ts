@@ -1,6 +1,6 @@
 import type { FleetOptions, PoolStore } from "@sluice/fleet";
 import type { AdministrableGateway } from "@sluice/gateway/admin";
-import { effectiveOf } from "../../pipelines/flow-pipelines.ts";
+import { effectiveOf } from "../../pipelines/vertex-limits.ts";
 import type { FlowPipelines } from "../../pipelines/flow-pipelines.ts";
 import type { LiveShare } from "../live-message.ts";
 import { liveShare } from "../sample/pipeline-sample.ts";

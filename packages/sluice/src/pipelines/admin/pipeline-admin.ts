@@ -4,7 +4,7 @@ import { HttpError, json } from "@sluice/gateway/admin";
 import type { AdminAddition, AdminRequest, Answer, Route } from "@sluice/gateway/admin";
 import type { VertexState } from "@sluice/pipeline";
 import type { FlowVertexLimits } from "../../flow/pipeline/flow-pipeline.ts";
-import { effectiveOf } from "../flow-pipelines.ts";
+import { effectiveOf } from "../vertex-limits.ts";
 import type { FlowPipelines, PipelineView } from "../flow-pipelines.ts";
 import { addPipelineMetrics } from "../observe/pipeline-metrics.ts";
 import { vertexText } from "../../limits/limit-table.ts";

@@ -5,7 +5,7 @@ import type { VertexState, VertexWork } from "@sluice/pipeline";
 import { roleOf } from "../../flow/pipeline/flow-pipeline.ts";
 import type { FlowPipeline, FlowVertex } from "../../flow/pipeline/flow-pipeline.ts";
 import type { PipelineView, Throttled } from "../flow-pipelines.ts";
-import { effectiveOf } from "../flow-pipelines.ts";
+import { effectiveOf } from "../vertex-limits.ts";
 import { shownUrl } from "../define/shown-url.ts";
 import { gateOf, isAdaptive } from "./vertex-gate.ts";
 import type { WhyGate } from "./vertex-gate.ts";

@@ -13,6 +13,9 @@ import type {
   FlowVertexLimits,
 } from "../../flow/pipeline/flow-pipeline.ts";
 
+/** What the dead-letter sink of a pipeline is called where a vertex has its name. */
+export const DEAD_LETTER = "dead-letter";
+
 /** Makes connectors of their blocks in a flow file. */
 export interface Connectors {
   source(block: Chosen): Promise<SourceConnector>;
@@ -49,7 +52,7 @@ export async function definePipeline(
       backoffMs: retry.backoff,
       backoffMaxMs: retry.backoffMax,
     },
-    deadLetter: deadLetter && (await connectors.sink(deadLetter, `${name}/dead-letter`)),
+    deadLetter: deadLetter && (await connectors.sink(deadLetter, `${name}/${DEAD_LETTER}`)),
     bufferMax: buffer,
     drainMs: drain,
   };

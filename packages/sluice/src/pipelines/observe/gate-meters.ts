@@ -41,6 +41,12 @@ export class GateMeters {
     };
   }
 
+  /** Forgets the gates of all other vertices. */
+  keepOnly(vertices: ReadonlySet<string>): void {
+    for (const vertex of this.#meters.keys())
+      if (!vertices.has(vertex)) this.#meters.delete(vertex);
+  }
+
   /** Since when requests of a vertex wait for this reason, on the clock of its gate. */
   waitingSinceMs(vertex: string, reason: Reason): number | undefined {
     const waiting = this.#meters.get(vertex)?.waiting;
