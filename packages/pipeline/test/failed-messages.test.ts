@@ -261,7 +261,16 @@ test("a source that cannot be read is tried again with backoff until it heals", 
     },
   });
   const sink = new MemorySink();
-  await run(world, { source: { name: "in", source }, sink: { name: "out", sink } });
+  const vertices = { source: { name: "in", source }, maps: [], sink: { name: "out", sink } };
+  const running = await startPipeline({ name: "p", ...vertices }, world.runtime);
+  await world.timer.advance(500);
+  expect(running.state().vertices[0]?.waiting).toMatchObject({
+    reason: undefined,
+    detail: "for its source, which cannot be read: connection refused",
+    isDown: true,
+    sinceMs: 0,
+  });
+  await passing(world.timer, running.done);
   expect(sink.values).toEqual([1, 2]);
   expect(ofKind(world, "read-failed")).toHaveLength(5);
   expect(world.timer.now()).toBeGreaterThan(50 + 100 + 200 + 400 + 800);
@@ -288,6 +297,10 @@ test("acknowledgements that fail are tried again, and the source is not read for
   );
   await world.timer.advance(4000);
   expect(running.state().unacknowledged).toBeLessThanOrEqual(13_000);
+  expect(running.state().vertices[0]?.waiting).toMatchObject({
+    detail: "for its source, which takes no acknowledgements",
+    isDown: true,
+  });
   await passing(world.timer, running.done);
   expect(source.acknowledged).toHaveLength(30_000);
   expect(ofKind(world, "ack-failed").length).toBeGreaterThan(1);

@@ -2,6 +2,7 @@
 import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { END, pipeline, SinkClosedError, stdinSource, stdoutSink } from "@sluice/pipeline";
+import type { SourceConnector } from "@sluice/pipeline";
 import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
 import {
   messagesOf,
@@ -112,3 +113,31 @@ test("a pipeline ends without an error when the reader of its output has gone", 
   expect(state.status).toBe("stopped");
   expect(state.unacknowledged).toBe(2);
 });
+
+test.each(["map", "source"])(
+  "a dead-letter sink whose reader has gone ends the pipeline, and the poison message of a %s comes again",
+  async (where) => {
+    const deadLetter = new MemorySink({
+      onWrite: () => {
+        throw new SinkClosedError("the reader has gone");
+      },
+    });
+    const memory = new MemorySource([Buffer.from(where === "map" ? "1" : "{")], {
+      isEndless: true,
+    });
+    const source: SourceConnector = {
+      kind: "memory",
+      format: "json",
+      open: (context) => memory.open(context),
+    };
+    const running = await pipeline("p", { deadLetter, retry: { attempts: 1 } })
+      .source(source)
+      .map(() => {
+        throw new Error("no price");
+      })
+      .sink(new MemorySink())
+      .start();
+    await expect(running.done).resolves.toMatchObject({ status: "stopped", unacknowledged: 1 });
+    expect(memory.givenBack).toHaveLength(1);
+  },
+);

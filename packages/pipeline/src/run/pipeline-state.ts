@@ -6,14 +6,14 @@ export type PipelineStatus = "starting" | "running" | "draining" | "stopped" | "
 
 /** Why a vertex does not go on at present. */
 export interface VertexWaiting {
-  /** One of the closed list; undefined: for room in the buffer of the vertex behind (back-pressure), for the source, or for a map's program. */
+  /** One of the closed list; undefined: for room in the buffer of the vertex behind (back-pressure), for the source's server, or for a map's program. */
   readonly reason: Reason | undefined;
   /** For people: `its share is 222/s: the ceiling of 888/s by 4 members`. */
   readonly detail: string;
   /** On the runtime's clock, ms. */
   readonly sinceMs: number;
   readonly untilMs?: number | undefined;
-  /** Whether the program or the threads of a map cannot be started: nothing further along is the cause. */
+  /** Whether a map's program cannot be started, or a source cannot be read or acknowledged: nothing further along is the cause. */
   readonly isDown?: boolean | undefined;
 }
 

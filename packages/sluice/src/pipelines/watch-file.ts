@@ -23,7 +23,8 @@ export async function watchFile(
   },
 ): Promise<void> {
   let known = content;
-  let stamp = await stampOf(file);
+  // The file may have changed since `content` was read: it is read once more at the first look.
+  let stamp: string | undefined;
   while (await isTimeUp(timer, signal)) {
     const now = await stampOf(file);
     if (now === undefined || now === stamp) continue;

@@ -84,8 +84,10 @@ export function workingSentence(why: WhyWorking): string {
   const { vertex, role, peer, messages, failure, waitsFor, forMs } = why;
   const what = messages === 1 ? "one message" : `a batch of ${countText(messages)} messages`;
   const time = durationText(forMs);
-  if (waitsFor !== undefined)
-    return `${vertex} has waited with ${what} for ${time}, ${waitsFor}.${standing(why)}`;
+  if (waitsFor !== undefined) {
+    const withBatch = messages === 0 ? "" : ` with ${what}`;
+    return `${vertex} has waited${withBatch} for ${time}, ${waitsFor}.${standing(why)}`;
+  }
   if (failure !== undefined)
     return `${vertex} has tried ${what} again and again for ${time}. The last try failed: ${failure}.${standing(why)}`;
   const silent = role === "map" ? "Its map" : (peer ?? "Its sink");
@@ -93,7 +95,12 @@ export function workingSentence(why: WhyWorking): string {
 }
 
 /** When the call is given up; undefined if it has no time limit. */
-export function workingUntil({ failure, waitsFor, untilInMs }: WhyWorking): string | undefined {
+export function workingUntil(why: WhyWorking): string | undefined {
+  const { role, failure, waitsFor, untilInMs } = why;
+  if (waitsFor !== undefined && role === "source")
+    return untilInMs === undefined
+      ? "the source answers"
+      : `a read succeeds; the next one is tried in ${durationText(untilInMs)}`;
   if (waitsFor !== undefined) {
     const next = untilInMs === undefined ? "" : `; the next try ends in ${durationText(untilInMs)}`;
     return `it can be started${next}`;

@@ -143,8 +143,11 @@ class FileSource implements Source<Buffer> {
   }
 
   async close(): Promise<void> {
-    await this.#checkpoint?.save();
-    await Promise.all(this.#tails.splice(0).map((tail) => tail.close()));
+    try {
+      await this.#checkpoint?.save();
+    } finally {
+      await Promise.all(this.#tails.splice(0).map((tail) => tail.close()));
+    }
   }
 
   #take(countMax: number): Message<Buffer>[] {

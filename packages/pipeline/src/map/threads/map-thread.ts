@@ -3,6 +3,7 @@ import type { Timer } from "@sluice/core";
 import type { Message, Output } from "../../message.ts";
 import { MapError } from "../map-error.ts";
 import type { MapTask } from "../map-job.ts";
+import type { Mapped } from "../mapper.ts";
 
 export interface MapThreadOptions {
   readonly url: string;
@@ -162,16 +163,7 @@ export class MapThread {
   }
 }
 
-function resultOf({ outputs, error, stack, isRetriable = true }: Sent): ReturnType<typeof mapped> {
-  return mapped(outputs, error, stack, isRetriable);
-}
-
-function mapped(
-  outputs: readonly Output[] | undefined,
-  text: string | undefined,
-  stack: string | undefined,
-  isRetriable: boolean,
-): readonly Output[] | { readonly error: Error; readonly isRetriable: boolean } {
+function resultOf({ outputs, error: text, stack, isRetriable = true }: Sent): Mapped {
   if (outputs !== undefined) return outputs.map(withBuffer);
   const error = new MapError(text ?? "the map failed");
   if (stack !== undefined) error.stack = stack;

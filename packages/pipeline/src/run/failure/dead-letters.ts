@@ -1,3 +1,4 @@
+import { SinkClosedError } from "../../connector/connector-error.ts";
 import type { Sink, WriteResult } from "../../connector/sink.ts";
 import type { FailedTry } from "../../flow/tries.ts";
 import type { Batch } from "../../flow/batch.ts";
@@ -58,6 +59,8 @@ export class DeadLetters {
       const messages = letters.map(({ message }) => message);
       return (await sink.write(messages, { signal: this.#context.cut })) ?? [];
     } catch (thrown) {
+      // No later try can succeed: the pipeline ends, and what is not acknowledged comes again.
+      if (thrown instanceof SinkClosedError) throw thrown;
       const failure = { error: asError(thrown), isRetriable: true };
       return letters.map(() => failure);
     }

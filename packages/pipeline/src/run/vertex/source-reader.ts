@@ -1,4 +1,5 @@
 import { InvariantError } from "@sluice/core";
+import { SinkClosedError } from "../../connector/connector-error.ts";
 import { decode } from "../../connector/format.ts";
 import type { Format } from "../../connector/format.ts";
 import { END } from "../../connector/source.ts";
@@ -56,6 +57,10 @@ export class SourceReader implements VertexLoop {
   readonly #ended = new Wakeup();
   #isReading = false;
   #waitingSinceMs: number | undefined;
+  /** The reads that failed since the last one that did not. */
+  #failing:
+    | { readonly error: Error; readonly sinceMs: number; readonly untilMs: number }
+    | undefined;
 
   constructor(parts: SourceReaderParts) {
     this.#parts = parts;
@@ -78,12 +83,17 @@ export class SourceReader implements VertexLoop {
   }
 
   why(): VertexWaiting | undefined {
+    if (this.#failing !== undefined) {
+      const { error, sinceMs, untilMs } = this.#failing;
+      const detail = `for its source, which cannot be read: ${error.message}`;
+      return { reason: undefined, detail, sinceMs, untilMs, isDown: true };
+    }
     const sinceMs = this.#waitingSinceMs;
     if (sinceMs === undefined) return undefined;
-    const detail = this.#parts.acknowledger.isBehind
-      ? "for acknowledgements that the source has not taken"
-      : `for room in the buffer of ${this.#parts.next}`;
-    return { reason: undefined, detail, sinceMs };
+    const of = { reason: undefined, sinceMs };
+    if (this.#parts.acknowledger.isBehind)
+      return { ...of, detail: "for its source, which takes no acknowledgements", isDown: true };
+    return { ...of, detail: `for room in the buffer of ${this.#parts.next}` };
   }
 
   wake(): void {
@@ -109,6 +119,13 @@ export class SourceReader implements VertexLoop {
     const { context, output, acknowledger, settings } = this.#parts;
     const { stopped, timer, random } = context;
     let failures = 0;
+    const fail = async (error: Error): Promise<void> => {
+      const [nowMs, pauseMs] = [timer.now(), backoffMs(++failures, BACKOFF, random)];
+      const { sinceMs = nowMs } = this.#failing ?? {};
+      this.#failing = { error, sinceMs, untilMs: nowMs + pauseMs };
+      this.#tellFailed(error);
+      await slept(timer, pauseMs, stopped);
+    };
     while (!stopped.aborted) {
       const countMax = Math.min(settings().readBatchSize, output.capacity);
       if (output.room < countMax || acknowledger.isBehind) {
@@ -120,12 +137,12 @@ export class SourceReader implements VertexLoop {
       try {
         const messages = await this.#read(countMax);
         failures = 0;
+        this.#failing = undefined;
         if (messages === END) break;
         await this.#pass(messages);
       } catch (thrown) {
-        if (thrown instanceof InvariantError) throw thrown;
-        this.#tellFailed(asError(thrown));
-        await slept(timer, backoffMs(++failures, BACKOFF, random), stopped);
+        if (thrown instanceof InvariantError || thrown instanceof SinkClosedError) throw thrown;
+        await fail(asError(thrown));
       }
       if (this.#isTurnOver()) await context.endTurn();
     }
@@ -195,9 +212,11 @@ export class SourceReader implements VertexLoop {
     meter.counts.failed += poison.length;
     this.#inFlight.add(batch);
     meter.inFlight += poison.length;
-    const isDone = await giveUp.run(batch, poison);
-    meter.inFlight -= poison.length;
-    if (isDone) this.#inFlight.delete(batch);
+    try {
+      if (await giveUp.run(batch, poison)) this.#inFlight.delete(batch);
+    } finally {
+      meter.inFlight -= poison.length;
+    }
   }
 
   #isTurnOver(): boolean {

@@ -18,10 +18,13 @@ export function workingWords(why: Working): WaitWords {
   if (waitsFor !== undefined)
     return {
       trouble: "down",
-      lead: [strong(vertex), ` waits with ${batch}, ${waitsFor}.`],
+      lead: [
+        strong(vertex),
+        messages === 0 ? ` waits ${waitsFor}.` : ` waits with ${batch}, ${waitsFor}.`,
+      ],
       more: sentences(behind),
       forMs,
-      until: untilInMs === undefined ? ["until it can be started"] : tryEnds(untilInMs),
+      until: role === "source" ? sourceUntil(untilInMs) : startUntil(untilInMs),
     };
   if (failure !== undefined)
     return {
@@ -54,6 +57,12 @@ export function failedWords({ pipeline, error, starts, nextInMs }: Failed): Wait
   };
 }
 
-function tryEnds(untilInMs: number): Phrase {
+function startUntil(untilInMs: number | undefined): Phrase {
+  if (untilInMs === undefined) return ["until it can be started"];
   return ["until it can be started; the next try ends in ", strong(durationText(untilInMs))];
+}
+
+function sourceUntil(untilInMs: number | undefined): Phrase {
+  if (untilInMs === undefined) return ["until the source answers"];
+  return ["until a read succeeds; the next one is tried in ", strong(durationText(untilInMs))];
 }

@@ -40,7 +40,7 @@ function rampPerSecond(
 /** "goBackN: thresholdPercentage 50, coolDownPeriod 5 s". */
 function modeText({ modes = {} }: RateLimit): string {
   const given: readonly (readonly [string, unknown])[] = Object.entries(modes);
-  const [mode, numbers] = given[0] ?? ["scheduled", {}];
+  const [mode, numbers] = given[0] ?? ["relaxed", {}];
   const said = Object.entries(typeof numbers === "object" ? { ...numbers } : {}).map(
     ([key, value]: readonly [string, unknown]) =>
       `${key} ${typeof value === "number" ? numberText(key, value) : String(value)}`,

@@ -1,6 +1,7 @@
 import type { VertexState } from "@sluice/pipeline";
 import { expect, test } from "vitest";
 import type { PipelineView } from "../flow-pipelines.ts";
+import { workingSentence, workingUntil } from "../../why/vertex-sentences.ts";
 import { isKnownName, knownNames, pipelinesWhy } from "./vertex-why.ts";
 
 const COUNTS = { read: 9, written: 9, dropped: 0, failed: 0, retried: 0, deadLettered: 0 };
@@ -103,6 +104,21 @@ test("a map whose program cannot be started is told at once, and stands behind n
     { vertex: "enrich", messages: 3, waitsFor: detail, forMs: 1_000, untilInMs: 2_000 },
   ]);
   expect(vertices.map(({ vertex, behind }) => [vertex, behind])).toEqual([["out", []]]);
+});
+
+test("a source that cannot be read is told, without a batch, and stands behind nothing", () => {
+  const detail = "for its source, which cannot be read: connect ECONNREFUSED";
+  const down = { reason: undefined, detail, sinceMs: 50_000, untilMs: 62_000, isDown: true };
+  // Of a source the view has no batch.
+  const { working } = scene({ map: { kind: "source", waiting: down } }).whyOf();
+  expect(working).toMatchObject([
+    { role: "source", messages: 0, waitsFor: detail, forMs: 10_000, untilInMs: 2_000 },
+  ]);
+  const [why] = working;
+  expect(why && [workingSentence(why), workingUntil(why)]).toEqual([
+    "enrich has waited for 10 s, for its source, which cannot be read: connect ECONNREFUSED.",
+    "a read succeeds; the next one is tried in 2.0 s",
+  ]);
 });
 
 test.each([

@@ -74,18 +74,18 @@ export interface WhyFailed {
   readonly starts: number;
 }
 
-/** A map or a sink that has worked on one batch for long: it hangs, its messages are tried again, or its program does not run. */
+/** A map or a sink that has worked on one batch for long: it hangs, its messages are tried again, or its program does not run. Or a source whose server does not answer. */
 export interface WhyWorking {
   readonly pipeline: string;
   readonly vertex: string;
   readonly role: "source" | "map" | "sink";
   readonly connector: string;
   readonly peer?: string | undefined;
-  /** Messages of the batch. */
+  /** Messages of the batch; 0 of a source. */
   readonly messages: number;
   /** The newest failure of a message that is tried again. */
   readonly failure?: string | undefined;
-  /** What a map waits for that cannot be started: `for python3, which exited with code 1 …`. */
+  /** What a map or a source waits for that does not work: `for python3, which exited with code 1 …`. */
   readonly waitsFor?: string | undefined;
   readonly since: string;
   readonly forMs: number;
@@ -238,7 +238,7 @@ function whyOf(vertex: VertexState, view: PipelineView, input: WhyInput): WhyVer
   };
 }
 
-/** A batch that a vertex has worked on for long, without a reason to wait, or that waits for the program of a map. */
+/** A batch that a vertex has worked on for long, without a reason to wait; or a map or a source that is down. */
 function workingOf(
   vertex: VertexState,
   view: PipelineView,
@@ -246,26 +246,28 @@ function workingOf(
 ): WhyWorking | undefined {
   const { work, name } = vertex;
   const { nowMs, wallMs } = input;
-  if (work === undefined) return undefined;
   const down = vertex.waiting?.isDown === true ? vertex.waiting : undefined;
-  if (down === undefined && !isHanging(vertex, work, view, nowMs)) return undefined;
+  const held =
+    down ?? (work !== undefined && isHanging(vertex, work, view, nowMs) ? work : undefined);
+  if (held === undefined) return undefined;
   const { state, flow } = view;
   const defined = flow.vertices.find((one) => one.name === name);
   const limit = defined && timeLimitOf(name, defined, view, input);
-  const untilMs = down === undefined ? work.sinceMs + (limit?.ms ?? 0) : (down.untilMs ?? 0);
-  const { sinceMs } = down ?? work;
+  const { sinceMs } = held;
+  const untilMs = down === undefined ? sinceMs + (limit?.ms ?? 0) : (down.untilMs ?? 0);
   return {
     pipeline: state.name,
     vertex: name,
     role: vertex.kind,
     connector: vertex.connector,
     peer: defined && peerOf(defined),
-    messages: work.messages,
-    ...(work.failure !== undefined && { failure: work.failure }),
+    messages: work?.messages ?? 0,
+    ...(work?.failure !== undefined && { failure: work.failure }),
     ...(down !== undefined && { waitsFor: down.detail }),
     since: formatWallTime(wallMs - (nowMs - sinceMs)),
     forMs: Math.round(nowMs - sinceMs),
-    ...(untilMs > nowMs && work.failure === undefined && { untilInMs: Math.ceil(untilMs - nowMs) }),
+    ...(untilMs > nowMs &&
+      work?.failure === undefined && { untilInMs: Math.ceil(untilMs - nowMs) }),
     ...(limit !== undefined && down === undefined && { setting: limit.setting }),
     behind: behindOf(state.vertices, vertex),
   };

@@ -368,6 +368,31 @@ test("vertices of several pipelines have the name of their pipeline", () => {
   expect(rows).toEqual(expect.arrayContaining(["orders/in", "refunds/in"]));
 });
 
+test("vertices of a pipeline that is down are failed, whatever they did in its last run", () => {
+  const pipelines = SAMPLE.pipelines.map((one) => ({ ...one, status: "failed" as const }));
+  const states = topRows({ ...SAMPLE, pipelines })
+    .filter(({ key }) => key.startsWith("vertex "))
+    .map(({ state }) => state);
+  expect(new Set(states)).toEqual(new Set(["failed"]));
+});
+
+test("a map whose program cannot be started is down", () => {
+  const why = {
+    pipeline: "orders",
+    vertex: "in",
+    role: "map",
+    connector: "command",
+    messages: 1,
+    waitsFor: "for python3, which exited with code 1",
+    since: "2026-11-17T14:30:56.000Z",
+    forMs: 1_000,
+    behind: [],
+  } as const;
+  const waits = [{ kind: "working", key: "orders/in", why } as const];
+  const row = topRows({ ...SAMPLE, waits }).find(({ key }) => key === "vertex orders/in");
+  expect(row).toMatchObject({ state: "working", reason: "down" });
+});
+
 test.each([
   [{ busy: 30, ok: 180 }, "busy"],
   [{ failed: 150, ok: 60 }, "failing"],

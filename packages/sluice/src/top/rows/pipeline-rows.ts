@@ -1,6 +1,7 @@
 import { countText, perSecondText } from "@sluice/gateway/internal";
 import type { LiveGate, LivePipeline, LiveSample, LiveVertex } from "../../live/live-message.ts";
 import { localName } from "../../why/local-name.ts";
+import { workingWord } from "../../why/vertex-sentences.ts";
 import type { TopRow } from "./top-rows.ts";
 
 /** Parts of the requests from which a service counts as busy, and as failing. */
@@ -40,7 +41,7 @@ function vertexRow(
     perSecond: vertex.rate,
     ...vertexLimit(vertex),
     queue: vertex.queue ?? backlogOf(vertex, sample),
-    ...vertexState(pipeline.name, vertex, sample),
+    ...vertexState(pipeline, vertex, sample),
   };
 }
 
@@ -51,16 +52,19 @@ function backlogOf({ kind, peer }: LiveVertex, { gateway }: LiveSample): number 
 }
 
 function vertexState(
-  pipeline: string,
+  { name: pipeline, status }: LivePipeline,
   { name, behind }: LiveVertex,
   { waits }: LiveSample,
 ): Pick<TopRow, "state" | "reason" | "forMs"> {
+  // Its vertices are those of its last run.
+  if (status === "failed" || status === "stopped") return { state: status, reason: "" };
   for (const wait of waits) {
     if (wait.kind !== "vertex" && wait.kind !== "working") continue;
     if (wait.why.pipeline !== pipeline || wait.why.vertex !== name) continue;
     const { forMs } = wait.why;
     if (wait.kind === "vertex") return { state: "throttled", reason: wait.why.reason, forMs };
-    const reason = wait.why.failure === undefined ? "no answer" : "failing";
+    const word = workingWord(wait.why);
+    const reason = word === "working" ? "no answer" : word;
     return { state: "working", reason, forMs };
   }
   // It waits for room in the next buffer; the cause is further along.
