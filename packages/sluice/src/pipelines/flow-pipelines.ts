@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { ConfigError } from "@sluice/core";
 import type { Random, Reason, Timer } from "@sluice/core";
 import type { PoolStore } from "@sluice/fleet";
 import { durationText } from "@sluice/gateway/internal";
@@ -11,6 +10,7 @@ import { DEAD_LETTER, definePipeline } from "./define/define-pipeline.ts";
 import type { Connectors } from "./define/define-pipeline.ts";
 import type { GateCounts } from "./observe/gate-counts.ts";
 import type { GateMeters } from "./observe/gate-meters.ts";
+import { needsRestart, requireLiveLimits } from "./changed-pipeline.ts";
 import { partEventOf } from "./observe/pipeline-events.ts";
 import { SupervisedPipeline } from "./supervised-pipeline.ts";
 import type { PipelineFailure, StartPipeline } from "./supervised-pipeline.ts";
@@ -263,7 +263,7 @@ export class FlowPipelines {
     // What may fail comes first, and is undone: after that a pipeline that cannot start is a failed one.
     const { connectors } = this.#world;
     for (const [name, entry] of restarted)
-      requireLiveLimits(name, entry, pipelines[name] as FlowPipeline);
+      requireLiveLimits(name, entry.live, pipelines[name] as FlowPipeline);
     for (const name of [...restarted.map(([one]) => one), ...added])
       await definePipeline(name, pipelines[name] as FlowPipeline, connectors);
     const limits = await this.#reloadLimits(kept, pipelines);
@@ -429,33 +429,4 @@ function fleetOf(
           ...(lease !== undefined && { timing: { leaseMs: lease } }),
         }),
   };
-}
-
-/** Refuses a file that contradicts limits that were set while the pipeline ran, and that its new start would keep. */
-function requireLiveLimits(name: string, { live }: Entry, next: FlowPipeline): void {
-  for (const [vertex, { limits }] of live) {
-    if (limits === undefined || !next.vertices.some((one) => one.name === vertex)) continue;
-    try {
-      checkLimits(effectiveOf(next, limits), `${name}.${vertex}.limits`);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new ConfigError(
-        `limits of vertex ${name}/${vertex} that were set while it ran do not fit the new file: ${why}; take them back with sluice limits unset vertex ${name}/${vertex}, or mend the file`,
-        undefined,
-        { cause: error },
-      );
-    }
-  }
-}
-
-/** Limits are changed live, but for one that the new file does not have: the engine would inherit the former one. */
-function needsRestart(before: FlowPipeline, after: FlowPipeline): boolean {
-  if (!isDeepStrictEqual(withoutLimits(before), withoutLimits(after))) return true;
-  return after.vertices.some(({ name }) => isLimited(before, name) && !isLimited(after, name));
-}
-
-/** What cannot be changed while a pipeline runs. */
-function withoutLimits(flow: FlowPipeline): object {
-  const vertices = flow.vertices.map((vertex) => ({ ...vertex, limits: undefined }));
-  return { ...flow, limits: undefined, vertices };
 }

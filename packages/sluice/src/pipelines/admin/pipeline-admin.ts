@@ -11,7 +11,8 @@ import { vertexText } from "../../limits/limit-table.ts";
 import type { AnsweredVertexLimit } from "../../limits/limit-table.ts";
 import { changedLimits } from "./changed-limits.ts";
 import { replicasFor } from "./scale.ts";
-import { isKnownName, knownNames, pipelinesWhy } from "./vertex-why.ts";
+import { isKnownName, knownNames } from "./known-names.ts";
+import { pipelinesWhy } from "./vertex-why.ts";
 
 interface AdminWorld {
   readonly timer: Clock;

@@ -2,7 +2,8 @@ import type { VertexState } from "@sluice/pipeline";
 import { expect, test } from "vitest";
 import type { PipelineView } from "../flow-pipelines.ts";
 import { workingSentence, workingUntil } from "../../why/vertex-sentences.ts";
-import { isKnownName, knownNames, pipelinesWhy } from "./vertex-why.ts";
+import { isKnownName, knownNames } from "./known-names.ts";
+import { pipelinesWhy } from "./vertex-why.ts";
 
 const COUNTS = { read: 9, written: 9, dropped: 0, failed: 0, retried: 0, deadLettered: 0 };
 
