@@ -160,7 +160,8 @@ export class WorkLoop implements VertexLoop {
       this.#workMs += WORK_ALPHA * (context.timer.now() - nowMs - this.#workMs);
       meter.inFlight -= length;
       this.#working--;
-      if (!context.cut.aborted) this.#inFlight.delete(batch);
+      // What is not done then goes back to the source.
+      if (!context.cut.aborted && this.#failure === undefined) this.#inFlight.delete(batch);
       this.#freed.ring();
     };
     working.then(end, (thrown: unknown) => {
