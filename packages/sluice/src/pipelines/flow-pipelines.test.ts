@@ -346,9 +346,10 @@ test("a pipeline that is down shows no rate, no share and no wait of its last ru
   await during(pipelines.stop(), 20_000);
   const [view] = pipelines.views();
   expect(view?.state.vertices[0]?.counts.read).toBeGreaterThan(0);
-  expect(view?.state.vertices.map(({ counts: _, ...vertex }) => vertex)).toEqual([
-    { name: "in", kind: "source", connector: "generator", perSecond: 0, inFlight: 0 },
-    { name: "out", kind: "sink", connector: "blackhole", perSecond: 0, inFlight: 0 },
+  const rest = { perSecond: 0, inFlight: 0, counts: expect.anything() as unknown };
+  expect(view?.state.vertices).toEqual([
+    { name: "in", kind: "source", connector: "generator", ...rest },
+    { name: "out", kind: "sink", connector: "blackhole", ...rest },
   ]);
 });
 
@@ -493,7 +494,7 @@ test("a pipeline that fails while it drains does not keep the others from their 
   await expect(stopped).resolves.toBeUndefined();
   const failed = told.filter(({ kind }) => kind === "pipeline-failed");
   expect(failed.map(({ text }) => text).toSorted()).toEqual(
-    ["a", "b"].map((name) =>
+    ["a", "b"].map((name): unknown =>
       expect.stringMatching(`^pipeline ${name} failed while it drained: a source answered`),
     ),
   );
