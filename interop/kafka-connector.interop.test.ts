@@ -163,7 +163,7 @@ describe.skipIf(SKIPPED !== "")(`a topic of Kafka${SKIPPED}`, () => {
   test("holds back a topic that the pipeline does not read", async () => {
     const source = await openSource();
     const value = "x".repeat(1000);
-    // 2,000 wait in the source before it pauses; one more fetch of both partitions brings as many. So 500 need a resume.
+    // Once 2,000 wait in the source it fetches nothing; the fetch before brings as many at most. So 500 need another fetch.
     const many = Array.from({ length: 1500 }, () => value);
     for (let count = 0; count < 3; count++) await add(...many);
     let read = 0;

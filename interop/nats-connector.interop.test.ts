@@ -1,4 +1,7 @@
 /** JetStream streams of a real nats-server as source and sink of a pipeline. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -73,6 +76,16 @@ describe.skipIf(SKIPPED !== "")(`a stream of NATS${SKIPPED}`, () => {
     const read = readOnce(source, 10, 30_000);
     await add(1);
     expect(textsOf(await read)).toEqual(["1"]);
+  });
+
+  test("answers messages that came together in one read", async () => {
+    const source = await openSource();
+    const read = readOnce(source, 100, 30_000);
+    await add(...Array.from({ length: 100 }, (_, index) => index));
+    const first = await read;
+    const rest = first.length < 100 ? await readOnce(source, 100, 30_000) : [];
+    // The server sends them in a few packets.
+    expect(Math.max(first.length, rest.length)).toBeGreaterThan(10);
   });
 
   test("ends its wait when the signal aborts", async () => {
@@ -256,6 +269,28 @@ describe.skipIf(SKIPPED !== "")(`with NATS${SKIPPED}`, () => {
 });
 
 describe.skipIf(SKIPPED !== "")(`a NATS with users${SKIPPED}`, () => {
+  test("fails messages to a subject that the user has no right to, with the way out", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sluice-nats-users-"));
+    const file = join(folder, "users.conf");
+    const user = '{ user: me, password: right-one, permissions: { publish: { deny: "secret" } } }';
+    await writeFile(file, `authorization { users: [ ${user} ] }`);
+    const guarded = await startNats(["-c", file]);
+    try {
+      const connection = { user: "me", pass: "right-one" };
+      const sink = await natsSink({
+        servers: natsUrl(guarded),
+        subject: "secret",
+        connection,
+      }).open(testContext());
+      const [result] = (await sink.write(messagesOf(1), { signal: neverAborted })) ?? [];
+      expect(result?.error.message).toMatch(/give the user the right to this subject/);
+      await sink.close();
+    } finally {
+      await guarded.stop();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   test("refuses a wrong password with the way out", async () => {
     const guarded = await startNats(["--user", "me", "--pass", "right-one"]);
     try {

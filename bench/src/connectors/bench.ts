@@ -37,11 +37,12 @@ export async function benchConnectors({ quick, json }: BenchOptions): Promise<st
   }
   const rows = [...found].map(([name, carried]) =>
     typeof carried === "string"
-      ? [name, carried, "", "", "", "", ""]
+      ? [name, carried, "", "", "", "", "", ""]
       : [
           name,
           String(carried.count),
           `${short(carried.perSecond / 1000)} k`,
+          `${short(carried.perCpuSecond / 1000)} k`,
           `${carried.heapMb.toFixed(1)} MB`,
           short(carried.growth),
           carried.growth <= GROWTH_GOAL ? "met" : "missed",
@@ -52,6 +53,7 @@ export async function benchConnectors({ quick, json }: BenchOptions): Promise<st
     `${count} messages`,
     "came",
     "a second",
+    "of CPU",
     "heap",
     `growth, ≤ ${GROWTH_GOAL}`,
     "",

@@ -62,6 +62,12 @@ export const SETTLE_ROUND_TRIPS = 20;
 
 /** The fast quarter of the round trips is compared: its end is measured better than the mean. */
 export const QUANTILE = 0.25;
+/**
+ * Shorter round trips count as this long, in ms, so waiting within the first 2 ms is no queue. Raised, services that
+ * answer faster wait for longer; lowered, a service on the same machine gets so few requests at once that each costs
+ * the client a turn of its event loop. Measured in the benchmark `pulsar-http`: CPU a message 197 µs without, 186 µs with 1, 165 µs with 2.
+ */
+export const ROUND_TRIP_MIN_MS = 2;
 /** Below this many values their spread says nothing about the error, which is then value ÷ √count. */
 export const SPREAD_COUNT_MIN = 8;
 /** Least relative standard error: clocks and schedulers are no better. Raised: small queues stay. */

@@ -50,7 +50,7 @@ const HEARTBEAT_MAX_MS = 3000;
 const FETCH_WAIT_MAX_MS = 500;
 /** Pause before the group is joined again while its coordinator loads, ms. */
 const LOADING_MS = 200;
-/** Messages that have come and were not read: from here on partitions are paused. */
+/** Messages that have come and were not read: with more, the next fetch waits. Raised, a source holds more memory. */
 const ARRIVED_MAX = 2000;
 
 /** About 11 s of pauses: a new cluster makes its topic of offsets, and a coordinator, when the first group comes. */
@@ -58,7 +58,7 @@ const JOIN_RETRIES = 8;
 
 /**
  * Messages of a Kafka topic, as one member of a consumer group. The offset that is committed is the lowest
- * unacknowledged one of each partition. Partitions are paused while the pipeline does not read.
+ * unacknowledged one of each partition. Nothing is fetched while the pipeline does not read.
  *
  * @example
  * kafkaSource({ brokers: ["localhost:9092"], topic: "orders", group: "billing" });
@@ -109,7 +109,8 @@ class KafkaSource implements Source<Buffer | null> {
   #failure: Error | undefined;
   #isDown = true;
   #isClosed = false;
-  #isPaused = false;
+  /** Whether the client library waits for room before it fetches more. */
+  #isHeld = false;
   /** Increases with every rebalance. */
   #assignments = 0;
   readonly #listeners = new Set<() => void>();
@@ -232,6 +233,7 @@ class KafkaSource implements Source<Buffer | null> {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#notify();
     await this.#starting?.catch(() => undefined);
     // Without it the messages come again.
     if (!this.#isDown) await this.#commit().catch(() => undefined);
@@ -283,8 +285,12 @@ class KafkaSource implements Source<Buffer | null> {
       this.#inFlight.set(arrived.message, arrived);
       messages.push(arrived.message);
     }
-    if (this.#isPaused && this.#arrived.length < ARRIVED_MAX / 2) this.#resume();
+    if (this.#isHeld && this.#hasRoom()) this.#notify();
     return messages;
+  }
+
+  #hasRoom(): boolean {
+    return this.#arrived.length < ARRIVED_MAX;
   }
 
   #isOwned(log: PartitionLog): boolean {
@@ -306,8 +312,28 @@ class KafkaSource implements Source<Buffer | null> {
         this.#arrived.push({ message: this.#messageOf(partition, message), log, place });
     }
     this.#notify();
-    if (this.#arrived.length >= ARRIVED_MAX) this.#pause();
     await payload.heartbeat();
+    await this.#untilRoom(payload);
+  }
+
+  /**
+   * The client library fetches the next messages after this. Its `pause` would cost up to `FETCH_WAIT_MAX_MS` without
+   * a fetch each time: 2 to 4 thousand messages a second.
+   */
+  async #untilRoom(payload: EachBatchPayload): Promise<void> {
+    const { timer } = this.#context;
+    const { signal } = new AbortController();
+    this.#isHeld = true;
+    while (!this.#hasRoom() && !this.#isClosed && payload.isRunning()) {
+      await waitForEvent((happened) => this.#subscribe(happened), {
+        timer,
+        ms: FETCH_WAIT_MAX_MS,
+        signal,
+      });
+      // Rejects in a rebalance: the library joins the group again, and messages that have come are not read twice.
+      await payload.heartbeat();
+    }
+    this.#isHeld = false;
   }
 
   #messageOf(partition: number, read: KafkaMessage): Message<Buffer | null> {
@@ -333,7 +359,6 @@ class KafkaSource implements Source<Buffer | null> {
     const owned = partitions.length === 0 ? "none" : partitions.join(", ");
     const text = `${this.#settings.topic}: partitions of this member: ${owned}`;
     this.#context.tell({ level: "info", text });
-    if (this.#isPaused) this.#pause();
     this.#assignments++;
     this.#notify();
   }
@@ -348,20 +373,6 @@ class KafkaSource implements Source<Buffer | null> {
     this.#failure = kafkaError(`${WHAT} ${this.#settings.topic}`, error);
     this.#isDown = true;
     this.#notify();
-  }
-
-  #pause(): void {
-    this.#isPaused = true;
-    this.#consumer?.pause([{ topic: this.#settings.topic }]);
-  }
-
-  #resume(): void {
-    this.#isPaused = false;
-    try {
-      this.#consumer?.resume([{ topic: this.#settings.topic }]);
-    } catch {
-      // A consumer that is being started anew is not paused.
-    }
   }
 
   /** One commit at a time, so that offsets never go back. */

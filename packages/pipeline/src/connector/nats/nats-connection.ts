@@ -65,6 +65,8 @@ export class NatsLine {
   #isConnected = true;
   /** Called when the connection is lost. */
   onLost: () => void = () => undefined;
+  /** Called with errors of the server that belong to no call, such as a missing right to publish. */
+  onError: (error: Error) => void = () => undefined;
 
   private constructor(client: NatsConnection, what: string, timer: Timer, timeoutMs: number) {
     this.client = client;
@@ -131,7 +133,7 @@ export class NatsLine {
       } else if (status.type === "reconnect") {
         this.#isConnected = true;
         tell({ level: "info", text: `${this.#what}: connected to NATS again` });
-      }
+      } else if (status.type === "error") this.onError(status.error);
     }
   }
 }

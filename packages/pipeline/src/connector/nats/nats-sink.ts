@@ -1,4 +1,4 @@
-import type { JetStreamClient } from "@nats-io/jetstream";
+import type { Timer } from "@sluice/core";
 import type { MsgHdrs } from "@nats-io/transport-node";
 import type { Message } from "../../message.ts";
 import { requireFlag, requireOptions, requireText } from "../check-options.ts";
@@ -7,7 +7,8 @@ import type { Sink, SinkConnector, WriteResult } from "../sink.ts";
 import { loadNats, NATS_CONNECTION_KEYS, NatsLine, readNatsConnection } from "./nats-connection.ts";
 import type { NatsConnectionOptions } from "./nats-connection.ts";
 import { natsError } from "./nats-failure.ts";
-import { writeHeaders } from "./nats-headers.ts";
+import { MESSAGE_ID, writeHeaders } from "./nats-headers.ts";
+import { PublishedMessages } from "./published-messages.ts";
 
 export interface NatsSinkOptions extends NatsConnectionOptions {
   /** The subject to publish to; a stream must take it. */
@@ -39,12 +40,15 @@ export function natsSink(options: NatsSinkOptions): SinkConnector {
     open: async (context) => {
       const what = `${WHAT} ${subject}`;
       const line = await NatsLine.open(what, connecting, context);
-      const { jetstream } = await loadNats(WHAT, () => import("@nats-io/jetstream"));
-      const { headers } = await loadNats(WHAT, () => import("@nats-io/transport-node"));
+      const library = await loadNats(WHAT, () => import("@nats-io/transport-node"));
+      const { timeoutMs, options: connection } = connecting;
+      const inbox = library.createInbox(connection.inboxPrefix);
       return new NatsSink({
         line,
-        streams: jetstream(line.client, { timeout: connecting.timeoutMs }),
-        headers,
+        published: new PublishedMessages(line, subject, inbox),
+        headers: library.headers,
+        timer: context.timer,
+        timeoutMs,
         subject,
         idPrefix: deduplicate ? `${context.name}:` : undefined,
       });
@@ -54,8 +58,11 @@ export function natsSink(options: NatsSinkOptions): SinkConnector {
 
 interface NatsSinkParts {
   readonly line: NatsLine;
-  readonly streams: JetStreamClient;
+  readonly published: PublishedMessages;
   readonly headers: () => MsgHdrs;
+  readonly timer: Timer;
+  /** For the confirmation of a message, ms. */
+  readonly timeoutMs: number;
   readonly subject: string;
   /** Ids are unique within one source only, so the name of the vertex comes before them. */
   readonly idPrefix: string | undefined;
@@ -70,10 +77,8 @@ class NatsSink implements Sink {
 
   async write(messages: readonly Message[]): Promise<readonly WriteResult[]> {
     const results: WriteResult[] = [];
-    for (let at = 0; at < messages.length; at += TOGETHER_MAX) {
-      const some = messages.slice(at, at + TOGETHER_MAX);
-      results.push(...(await Promise.all(some.map((message) => this.#publish(message)))));
-    }
+    for (let at = 0; at < messages.length; at += TOGETHER_MAX)
+      results.push(...(await this.#writeTogether(messages.slice(at, at + TOGETHER_MAX))));
     return results;
   }
 
@@ -81,8 +86,26 @@ class NatsSink implements Sink {
     return this.#parts.line.close();
   }
 
+  /** One timeout for all. */
+  async #writeTogether(messages: readonly Message[]): Promise<readonly WriteResult[]> {
+    const { published, timer, timeoutMs } = this.#parts;
+    const answered = new AbortController();
+    const first = published.next;
+    const results = Promise.all(messages.map((message) => this.#publish(message)));
+    const end = published.next;
+    timer.sleep(timeoutMs, answered.signal).then(
+      () => published.giveUp(first, end, new Error(`no answer within ${timeoutMs} ms`)),
+      () => undefined,
+    );
+    try {
+      return await results;
+    } finally {
+      answered.abort();
+    }
+  }
+
   async #publish(message: Message): Promise<WriteResult> {
-    const { line, streams, headers, subject, idPrefix } = this.#parts;
+    const { line, published, headers, subject, idPrefix } = this.#parts;
     let bytes: Buffer;
     try {
       bytes = encode(message.value);
@@ -97,15 +120,13 @@ class NatsSink implements Sink {
     let written: MsgHdrs;
     try {
       written = writeHeaders(headers(), message);
+      if (idPrefix !== undefined) written.set(MESSAGE_ID, idPrefix + message.id);
     } catch (error) {
       return permanent(`a header cannot be sent: ${String(error)}`);
     }
     try {
       line.requireConnected();
-      await streams.publish(subject, bytes, {
-        headers: written,
-        ...(idPrefix !== undefined && { msgID: idPrefix + message.id }),
-      });
+      await published.publish(bytes, written);
       return undefined;
     } catch (error) {
       return { error: natsError(`${WHAT} ${subject}`, error, subject), isRetriable: true };

@@ -244,7 +244,8 @@ class NatsSource implements Source<Buffer> {
     try {
       for await (const delivered of fetch) {
         this.#arrived.push(delivered);
-        this.#happened();
+        // A read takes all that came with one packet, not each message by itself.
+        if (fetch.getPending() === 0) this.#happened();
       }
     } catch (error) {
       // The consumer may have gone: the next read looks, and creates it again.

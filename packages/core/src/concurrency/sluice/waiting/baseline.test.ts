@@ -54,6 +54,18 @@ test("a few slow round trips do not pass for waiting", () => {
   expect(Math.abs(withSlow.valueMs - plain.valueMs)).toBeLessThan(1);
 });
 
+test.each([
+  { rttMs: 0.2, shiftMs: 0, isSlower: false },
+  { rttMs: 1.9, shiftMs: 0, isSlower: false },
+  { rttMs: 2.5, shiftMs: 0.5, isSlower: false },
+  { rttMs: 3.5, shiftMs: 1.5, isSlower: true },
+])("waiting within the first two milliseconds is none: $rttMs ms instead of 0.2", (given) => {
+  const baseline = baselineOf(Array<number>(64).fill(0.2), 0);
+  const rttsMs = Array<number>(64).fill(given.rttMs);
+  expect(shiftFrom(baseline, rttsMs).valueMs).toBe(given.shiftMs);
+  expect(isExceeded(baseline, rttsMs, 1.5)).toBe(given.isSlower);
+});
+
 test("an extended baseline rests on the last round trips, as many as may stay", () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 10 });
   fc.assert(

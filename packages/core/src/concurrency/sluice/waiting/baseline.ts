@@ -1,4 +1,4 @@
-import { MEAN_SURE, SURE } from "../constants.ts";
+import { MEAN_SURE, ROUND_TRIP_MIN_MS, SURE } from "../constants.ts";
 import { differenceOf, lowQuantileOf, meanOf } from "./measured.ts";
 import type { Measured } from "./measured.ts";
 
@@ -12,7 +12,7 @@ export interface Baseline {
 
 /** A baseline of at least one round trip. */
 export function baselineOf(rttsMs: readonly number[], nowMs: number): Baseline {
-  return { rttsMs, low: lowQuantileOf(rttsMs), mean: meanOf(rttsMs), measuredAtMs: nowMs };
+  return { rttsMs, low: lowOf(rttsMs), mean: counted(meanOf(rttsMs)), measuredAtMs: nowMs };
 }
 
 /** Adds round trips that ended later; of all, the last `countMax` stay. */
@@ -27,7 +27,7 @@ export function extended(
 
 /** Whether the low quantile of the given round trips is surely above `factor × baseline`. */
 export function isExceeded({ low }: Baseline, rttsMs: readonly number[], factor: number): boolean {
-  const given = lowQuantileOf(rttsMs);
+  const given = lowOf(rttsMs);
   const errorMs = Math.hypot(given.errorMs, factor * low.errorMs);
   return given.valueMs - SURE * errorMs > factor * low.valueMs;
 }
@@ -37,8 +37,17 @@ export function isExceeded({ low }: Baseline, rttsMs: readonly number[], factor:
  * only some of them wait, which the low quantile does not show; there the mean is used.
  */
 export function shiftFrom(baseline: Baseline, rttsMs: readonly number[]): Measured {
-  const low = differenceOf(lowQuantileOf(rttsMs), baseline.low);
-  const mean = differenceOf(meanOf(rttsMs), baseline.mean);
+  const low = differenceOf(lowOf(rttsMs), baseline.low);
+  const mean = differenceOf(counted(meanOf(rttsMs)), baseline.mean);
   const isMeanSure = mean.valueMs - MEAN_SURE * mean.errorMs > Math.max(0, low.valueMs);
   return isMeanSure ? mean : low;
+}
+
+function lowOf(rttsMs: readonly number[]): Measured {
+  return counted(lowQuantileOf(rttsMs));
+}
+
+/** The time as it is compared: at least `ROUND_TRIP_MIN_MS`. */
+function counted({ valueMs, errorMs }: Measured): Measured {
+  return { valueMs: Math.max(valueMs, ROUND_TRIP_MIN_MS), errorMs };
 }
