@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { fitCanvas } from "./fit-canvas.ts";
 import { palette } from "./palette.ts";
 import type { Palette } from "./palette.ts";
+import { useSeen } from "./use-seen.ts";
 
 /** What a drawing is made with; it counts in CSS pixels. */
 export interface Sheet {
@@ -21,17 +23,28 @@ export interface CanvasProps {
 /** A canvas as wide as its place, drawn again with each render, in a new size and in another theme. */
 export function Canvas({ height, label, draw }: CanvasProps): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const latest = useRef(draw);
-  latest.current = draw;
+  const width = useRef(0);
   const colors = palette.value;
-  useLayoutEffect(() => paint(canvas.current, height, latest.current));
+  const paint = (): void => {
+    const fitted = canvas.current && fitCanvas(canvas.current, width.current, height);
+    if (fitted) draw({ ...fitted, palette: colors });
+  };
+  const latest = useRef(paint);
+  latest.current = paint;
+  const isSeen = useSeen(canvas, () => latest.current());
+  useLayoutEffect(() => {
+    if (isSeen.current) paint();
+  });
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return undefined;
-    const observer = new ResizeObserver(() => paint(element, height, latest.current));
+    const observer = new ResizeObserver(() => {
+      width.current = element.clientWidth;
+      latest.current();
+    });
     observer.observe(element);
     return () => observer.disconnect();
-  }, [height, colors]);
+  }, []);
   return (
     <canvas
       class="drawing"
@@ -41,23 +54,6 @@ export function Canvas({ height, label, draw }: CanvasProps): JSX.Element {
       style={{ height: `${height}px` }}
     />
   );
-}
-
-function paint(
-  canvas: HTMLCanvasElement | null,
-  height: number,
-  draw: (sheet: Sheet) => void,
-): void {
-  const pen = canvas?.getContext("2d");
-  if (canvas === null || pen === null || pen === undefined) return;
-  const scale = devicePixelRatio;
-  const width = canvas.clientWidth;
-  const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
-  if (canvas.width !== wide) canvas.width = wide;
-  if (canvas.height !== high) canvas.height = high;
-  pen.setTransform(scale, 0, 0, scale, 0, 0);
-  pen.clearRect(0, 0, width, height);
-  if (width > 0) draw({ pen, palette: palette.peek(), width, height });
 }
 
 /** Text with a rim of the panel's colour, so that it can be read on bands and lines. */

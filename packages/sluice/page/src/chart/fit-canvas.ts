@@ -5,11 +5,17 @@ export interface FittedCanvas {
   readonly height: number;
 }
 
-/** Gives a canvas the pixels of its box; undefined while it has none. */
-export function fitCanvas(canvas: HTMLCanvasElement, height: number): FittedCanvas | undefined {
+/**
+ * Gives a canvas the pixels of its box; undefined while it has none. The width comes from a `ResizeObserver`: to read it
+ * from the canvas would lay the page out in the middle of a redraw.
+ */
+export function fitCanvas(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+): FittedCanvas | undefined {
   const scale = devicePixelRatio;
   if (canvas.style.height !== `${height}px`) canvas.style.height = `${height}px`;
-  const width = canvas.clientWidth;
   const pen = canvas.getContext("2d");
   if (width === 0 || pen === null) return undefined;
   const [pixelsWide, pixelsHigh] = [Math.round(width * scale), Math.round(height * scale)];

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
 import type { Token } from "./palette.ts";
+import { still } from "../parts/still.ts";
 
 /** The sample of a line in a legend: its colour and its dashes. */
-export function Swatch({
+export const Swatch = still(function Swatch({
   color,
   dash,
   isFilled = false,
@@ -25,4 +26,4 @@ export function Swatch({
       {isFilled && <rect y="4" width="16" height="4" fill={`var(--${color})`} opacity=".35" />}
     </svg>
   );
-}
+});

@@ -54,7 +54,8 @@ const LINES: Readonly<Record<Texture, readonly Line[]>> = {
 
 const DOTS: Partial<Readonly<Record<Texture, number>>> = { dots: 1.2, "big-dots": 1.9 };
 
-const tiles = new WeakMap<Palette, Map<string, HTMLCanvasElement>>();
+/** A pattern copies its tile when it is made; any canvas can fill with it afterwards. */
+const patterns = new WeakMap<Palette, Map<string, CanvasPattern>>();
 
 /** The fill of a reason's band. */
 export function reasonFill(pen: Pen, palette: Palette, reason: Reason): CanvasPattern | string {
@@ -107,22 +108,22 @@ function pattern(
   }: { readonly key: string; readonly size: number; readonly drawTile: (tile: Pen) => void },
 ): CanvasPattern | undefined {
   const scale = devicePixelRatio;
-  const known = tiles.get(palette) ?? new Map<string, HTMLCanvasElement>();
-  tiles.set(palette, known);
-  const tileKey = `${key} ${scale}`;
-  let tile = known.get(tileKey);
-  if (tile === undefined) {
-    tile = document.createElement("canvas");
-    tile.width = tile.height = Math.round(size * scale);
-    const tilePen = tile.getContext("2d");
-    if (tilePen === null) return undefined;
-    tilePen.scale(scale, scale);
-    drawTile(tilePen);
-    known.set(tileKey, tile);
-  }
+  const known = patterns.get(palette) ?? new Map<string, CanvasPattern>();
+  patterns.set(palette, known);
+  const scaledKey = `${key} ${scale}`;
+  const found = known.get(scaledKey);
+  if (found !== undefined) return found;
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = Math.round(size * scale);
+  const tilePen = tile.getContext("2d");
+  if (tilePen === null) return undefined;
+  tilePen.scale(scale, scale);
+  drawTile(tilePen);
   const made = pen.createPattern(tile, "repeat");
-  made?.setTransform(new DOMMatrix().scale(1 / scale));
-  return made ?? undefined;
+  if (made === null) return undefined;
+  made.setTransform(new DOMMatrix().scale(1 / scale));
+  known.set(scaledKey, made);
+  return made;
 }
 
 function stroke(pen: Pen, [fromX, fromY, toX, toY]: Line): void {

@@ -3,12 +3,14 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { LiveSample } from "../../../src/live/live-message.ts";
-import { cursorAtMs, latest, pin, pinnedAtMs, samples } from "../live/live-store.ts";
+import { cursorAtMs, latest, pin, pinnedAtMs, samples, seconds } from "../live/live-store.ts";
 import { WINDOW_MS } from "../live/history.ts";
 import { countText } from "../words/numbers.ts";
+import { Columns } from "./columns.ts";
 import { palette } from "./palette.ts";
 import type { Palette, Token } from "./palette.ts";
 import { ageMark, marksUpTo, niceMax, timeMarks } from "./scale.ts";
+import { useSeen } from "./use-seen.ts";
 
 interface ChartSeries {
   readonly get: (sample: LiveSample) => number | undefined;
@@ -57,41 +59,54 @@ const DEFAULT_AXIS_WIDTH = 40;
 const TIME_AXIS_HEIGHT = 18;
 const ASIDE = "aside";
 
+/** From this width on a chart moves by a pixel with each sample, and is drawn with each; px. */
+const WIDE = 600;
+
+/** Charts that were made: every other one takes the other second. */
+let made = 0;
+
 /**
- * A chart of the last five minutes with the cursor of all charts. It redraws with each sample; props are read once,
- * when it is made.
+ * A chart of the last five minutes with the cursor of all charts. It redraws while it is on the screen, once a second or
+ * as often as it moves by a pixel; props are read once, when it is made.
  */
 export function TimeChart(given: TimeChartProps): JSX.Element {
   const props = useRef(given).current;
   const box = useRef<HTMLDivElement>(null);
   const line = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | undefined>(undefined);
+  const columns = useRef(new Columns(props.series.map(({ get }) => get))).current;
+  const second = useRef(seconds[made++ % 2 === 0 ? 0 : 1]).current;
   const height = props.height ?? DEFAULT_HEIGHT;
+  const draw = (): void => {
+    chart.current?.setData(columns.of(samples.peek()));
+    placeCursor(chart.current, line.current);
+  };
 
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const made = new uPlot(optionsOf(props, element.clientWidth, height), dataOf(props), element);
-    chart.current = made;
+    const data = columns.of(samples.peek());
+    const plot = new uPlot(optionsOf(props, element.clientWidth, height), data, element);
+    chart.current = plot;
     const resized = new ResizeObserver(() => {
-      if (element.clientWidth > 0) made.setSize({ width: element.clientWidth, height });
-      placeCursor(made, line.current);
+      if (element.clientWidth > 0) plot.setSize({ width: element.clientWidth, height });
+      placeCursor(plot, line.current);
     });
     resized.observe(element);
-    const end = followPointer(made);
+    const end = followPointer(plot);
     return () => {
       end();
       resized.disconnect();
-      made.destroy();
+      plot.destroy();
       chart.current = undefined;
     };
   }, []);
 
+  const isSeen = useSeen(box, draw);
   useSignalEffect(() => {
-    void samples.value;
+    void (isWide(chart.current) ? samples : second).value;
     void palette.value;
-    chart.current?.setData(dataOf(props));
-    placeCursor(chart.current, line.current);
+    if (isSeen.current) draw();
   });
   useSignalEffect(() => {
     void cursorAtMs.value;
@@ -109,6 +124,10 @@ export function TimeChart(given: TimeChartProps): JSX.Element {
       <div class="cursor-line" ref={line} />
     </div>
   );
+}
+
+function isWide(plot: uPlot | undefined): boolean {
+  return plot !== undefined && plot.width >= WIDE;
 }
 
 function optionsOf(props: TimeChartProps, width: number, height: number): uPlot.Options {
@@ -199,26 +218,6 @@ function timeRange(): [number, number] {
   return [nowMs - WINDOW_MS, nowMs];
 }
 
-/** The values of each series. A sample never changes, so that its values are looked up once. */
-function dataOf({ series }: TimeChartProps): uPlot.AlignedData {
-  const all = samples.peek();
-  return [all.map(({ atMs }) => atMs), ...series.map((one) => all.map(valueOf(one)))];
-}
-
-const values = new WeakMap<ChartSeries, WeakMap<LiveSample, number | null>>();
-
-function valueOf(series: ChartSeries): (sample: LiveSample) => number | null {
-  const known = values.get(series) ?? new WeakMap<LiveSample, number | null>();
-  values.set(series, known);
-  return (sample) => {
-    const found = known.get(sample);
-    if (found !== undefined) return found;
-    const value = series.get(sample) ?? null;
-    known.set(sample, value);
-    return value;
-  };
-}
-
 /** Draws in CSS pixels. uPlot counts in device pixels, and remembers the colours of its pen: both are put back. */
 function drawOn(u: uPlot, draw: ((plot: Plot) => void) | undefined, isClipped = true): void {
   if (draw === undefined) return;
@@ -235,14 +234,24 @@ function drawOn(u: uPlot, draw: ((plot: Plot) => void) | undefined, isClipped = 
     pen,
     palette: palette.peek(),
     samples: samples.peek(),
-    x: (atMs) => u.valToPos(atMs, "x", true) / scale,
-    y: (value) => u.valToPos(value, "y", true) / scale,
+    x: lineFrom(u.scales["x"], bbox.left / scale, bbox.width / scale),
+    y: lineFrom(u.scales["y"], (bbox.top + bbox.height) / scale, -bbox.height / scale),
     top: bbox.top / scale,
     bottom: (bbox.top + bbox.height) / scale,
     left: bbox.left / scale,
     right: (bbox.left + bbox.width) / scale,
   });
   pen.restore();
+}
+
+/** Places on a linear scale, in CSS pixels. `valToPos` does the same with ten times the work. */
+function lineFrom(
+  { min = 0, max = 1 }: uPlot.Scale = {},
+  from: number,
+  length: number,
+): (value: number) => number {
+  const perUnit = length / (max - min || 1);
+  return (value) => from + (value - min) * perUnit;
 }
 
 function drawTimeMarks({ pen, palette: { font, ink }, x, left, right, bottom }: Plot): void {

@@ -17,6 +17,7 @@ import type { LiveEvent, StreamState } from "./live-stream.ts";
 
 /** Entries of a pool's past: more than the server keeps. */
 const POOL_PAST_MAX = 4_000;
+const SECOND_MS = 1_000;
 /** A page that has heard nothing for longer says so, ms. */
 export const LOST_AFTER_MS = 3_000;
 
@@ -41,6 +42,14 @@ export const samples: ReadonlySignal<readonly LiveSample[]> = computed(() => {
   return [...history.samples];
 });
 export const latest: ReadonlySignal<LiveSample | undefined> = computed(() => samples.value.at(-1));
+/**
+ * Two signals that change once a second, with different samples. A chart of five minutes moves by less than a pixel with
+ * one sample: half of the charts are drawn with one, the other half with the next.
+ */
+export const seconds: readonly [ReadonlySignal<number>, ReadonlySignal<number>] = [
+  computed(() => Math.floor((latest.value?.atMs ?? 0) / SECOND_MS)),
+  computed(() => Math.round((latest.value?.atMs ?? 0) / SECOND_MS)),
+];
 
 /** The instant under the pointer, in all charts; wall time of the server. */
 export const cursorAtMs = signal<number | undefined>(undefined);

@@ -95,7 +95,6 @@ export class LiveStream {
     let end: "had events" | "none" = "none";
     const silence = new Silence(this.#options.timer, SILENCE_MS, () => this.#again.abort());
     try {
-      silence.heard();
       const response = await fetch(url, {
         headers: { accept: "text/event-stream", ...headers },
         cache: "no-store",
@@ -127,26 +126,30 @@ export class LiveStream {
 
 const RESTART = "restart";
 
-/** Calls back when nothing was heard for a time. */
+/** Calls back once when nothing was heard for a time. It sleeps on when something was: hearing costs no timer. */
 class Silence {
   readonly #timer: Timer;
   readonly #ms: number;
-  readonly #onSilence: () => void;
-  #wait = new AbortController();
+  readonly #end = new AbortController();
+  #heardAtMs: number;
 
   constructor(timer: Timer, ms: number, onSilence: () => void) {
     this.#timer = timer;
     this.#ms = ms;
-    this.#onSilence = onSilence;
+    this.#heardAtMs = timer.now();
+    this.#untilSilent().then(onSilence, () => undefined);
   }
 
   heard(): void {
-    this.end();
-    this.#wait = new AbortController();
-    this.#timer.sleep(this.#ms, this.#wait.signal).then(this.#onSilence, () => undefined);
+    this.#heardAtMs = this.#timer.now();
   }
 
   end(): void {
-    this.#wait.abort();
+    this.#end.abort();
+  }
+
+  async #untilSilent(): Promise<void> {
+    for (let leftMs = this.#ms; leftMs > 0; leftMs = this.#heardAtMs + this.#ms - this.#timer.now())
+      await this.#timer.sleep(leftMs, this.#end.signal);
   }
 }

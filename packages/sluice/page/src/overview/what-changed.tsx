@@ -1,12 +1,19 @@
+import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import type { LiveChange } from "../../../src/live/live-message.ts";
 import { changes, latest } from "../live/live-store.ts";
 import { clockTime } from "../words/clock-time.ts";
 import { wholeText } from "../words/numbers.ts";
 
+const MINUTE_MS = 60_000;
+/** When it is, to the minute: lines of another day have a date. */
+const minuteMs = computed(
+  () => latest.value && Math.floor(latest.value.atMs / MINUTE_MS) * MINUTE_MS,
+);
+
 /** Decisions, newest first; never single messages. */
 export function WhatChanged(): JSX.Element {
-  const nowMs = latest.value?.atMs;
+  const nowMs = minuteMs.value;
   return (
     <section class="panel changed" aria-labelledby="changed-title">
       <header>
@@ -38,7 +45,7 @@ function Times({ times, sinceMs }: LiveChange): JSX.Element | null {
   if (times === undefined || sinceMs === undefined) return null;
   return (
     <span class="t3">
-      {` (${wholeText(times)} times since ${clockTime(sinceMs, latest.value?.atMs ?? sinceMs)})`}
+      {` (${wholeText(times)} times since ${clockTime(sinceMs, minuteMs.value)})`}
     </span>
   );
 }

@@ -4,9 +4,10 @@ import { REASON_LOOKS } from "../words/reasons.ts";
 import { Icon } from "./icon.tsx";
 import { STATE_WORDS } from "./state-tag.tsx";
 import type { FlowState } from "./state-tag.tsx";
+import { still } from "./still.ts";
 
 /** A reason: its glyph in its colour, and its name. */
-export function Chip({
+export const Chip = still(function Chip({
   reason,
   small = false,
 }: {
@@ -20,10 +21,10 @@ export function Chip({
       {reason}
     </span>
   );
-}
+});
 
 /** The reason that a gate has, with the state as a shape and, for screen readers, as a word. */
-export function GateChip({
+export const GateChip = still(function GateChip({
   state,
   reason,
 }: {
@@ -39,4 +40,4 @@ export function GateChip({
       <Chip reason={reason} small />
     </span>
   );
-}
+});

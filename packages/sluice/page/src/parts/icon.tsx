@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { still } from "./still.ts";
 
 /**
  * Every reason and every state has a shape of its own, in a box of 14 by 14. Made anew for each icon: an element that is
@@ -354,7 +355,7 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-export function Icon({
+export const Icon = still(function Icon({
   name,
   size = 14,
   class: classes = "",
@@ -374,7 +375,7 @@ export function Icon({
       {SHAPES[name]()}
     </svg>
   );
-}
+});
 
 export function Logo(): JSX.Element {
   return (

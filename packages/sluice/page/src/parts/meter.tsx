@@ -1,11 +1,12 @@
 import type { JSX } from "preact";
 import { countText, rateText } from "../words/numbers.ts";
+import { still } from "./still.ts";
 
 /** The limit stands at this part of the track, so that what exceeds it can be seen. */
 const LIMIT_AT = 1 / 1.12;
 
 /** Use against a limit; the tick is the limit. */
-export function Meter({
+export const Meter = still(function Meter({
   value,
   limit,
   label,
@@ -33,7 +34,7 @@ export function Meter({
       {limit !== undefined && <u style={{ left: percent(LIMIT_AT) }} />}
     </div>
   );
-}
+});
 
 function percent(part: number): string {
   return `${(Math.min(1, Math.max(0, part)) * 100).toFixed(1)}%`;

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { Icon } from "./icon.tsx";
+import { still } from "./still.ts";
 
 export type FlowState = "flowing" | "throttled" | "paused" | "lost" | "idle" | "error";
 
@@ -13,7 +14,7 @@ export const STATE_WORDS: Readonly<Record<FlowState, string>> = {
 };
 
 /** A state: its shape and its word, or another word in its place. */
-export function StateTag({
+export const StateTag = still(function StateTag({
   state,
   word,
 }: {
@@ -26,4 +27,4 @@ export function StateTag({
       {word ?? STATE_WORDS[state]}
     </span>
   );
-}
+});

@@ -10,6 +10,8 @@ export const LANE_HEIGHT = 44;
 /** The tallest band, and the part of it that the smallest wait has. */
 const BAND_HEIGHT = 26;
 const BAND_LEAST = 5;
+/** The width of the shortest reason, px: in a narrower band the name of its reason is not even measured. */
+const LABEL_LEAST = 20;
 const MINUTE_MS = 60_000;
 
 interface Drawn extends FittedCanvas {
@@ -65,7 +67,14 @@ function drawBand(
   const to = Math.max(x(last.atMs) + width / 900, from + 2);
   pen.beginPath();
   pen.moveTo(from, base);
-  for (const { atMs, part } of points) pen.lineTo(x(atMs), base - bandHeight(part));
+  let drawnX = -Infinity;
+  for (const { atMs, part } of points) {
+    const at = x(atMs);
+    // Two samples share a pixel: one corner is enough for both.
+    if (at - drawnX < 1) continue;
+    drawnX = at;
+    pen.lineTo(at, base - bandHeight(part));
+  }
   pen.lineTo(to, base - bandHeight(last.part));
   pen.lineTo(to, base);
   pen.closePath();
@@ -74,9 +83,10 @@ function drawBand(
   pen.strokeStyle = palette.ink(REASON_LOOKS[reason].color);
   pen.lineWidth = 1;
   pen.stroke();
+  if (to - from < LABEL_LEAST) return;
   pen.font = palette.font(10.5, 500);
   if (pen.measureText(reason).width + 2 > to - from) return;
-  const top = Math.max(...points.map(({ part }) => part));
+  const top = points.reduce((most, { part }) => Math.max(most, part), 0);
   pen.fillStyle = palette.ink("text-2");
   pen.textAlign = "left";
   pen.fillText(reason, from + 1, base - bandHeight(top) - 4);

@@ -3,8 +3,9 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { fitCanvas } from "../../chart/fit-canvas.ts";
 import { palette } from "../../chart/palette.ts";
+import { useSeen } from "../../chart/use-seen.ts";
 import { WINDOW_MS } from "../../live/history.ts";
-import { cursorAtMs, latest, pin, pinnedAtMs, samples } from "../../live/live-store.ts";
+import { cursorAtMs, latest, pin, pinnedAtMs, samples, seconds } from "../../live/live-store.ts";
 import { Chip } from "../../parts/chip.tsx";
 import { inPathOrder } from "../../words/reasons.ts";
 import { drawLanes, LANE_HEIGHT, laneLeft } from "./draw-lanes.ts";
@@ -12,14 +13,18 @@ import { lanesOf } from "./lanes.ts";
 
 const AXIS_HEIGHT = 20;
 
-const lanes = computed(() => lanesOf(samples.value));
+const lanes = computed(() => {
+  void seconds[1].value;
+  return lanesOf(samples.peek());
+});
+const isWithoutSample = computed(() => latest.value === undefined);
 const reasons = computed(() =>
   inPathOrder(lanes.value.lanes.flatMap(({ bands }) => bands.map(({ reason }) => reason))),
 );
 
 /** Who waited in the last five minutes, and why. */
 export function LanesPanel(): JSX.Element {
-  const isLoading = latest.value === undefined;
+  const isLoading = isWithoutSample.value;
   const { leftOut, lanes: list } = lanes.value;
   return (
     <section class="panel lanes" aria-labelledby="lanes-title">
@@ -46,11 +51,12 @@ export function LanesPanel(): JSX.Element {
 
 function Timeline(): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const width = useRef(0);
   const draw = (): void => {
     const element = canvas.current;
     if (element === null) return;
     const height = Math.max(1, lanes.peek().lanes.length) * LANE_HEIGHT + AXIS_HEIGHT;
-    const fitted = fitCanvas(element, height);
+    const fitted = fitCanvas(element, width.current, height);
     if (fitted === undefined) return;
     drawLanes({
       ...fitted,
@@ -60,14 +66,18 @@ function Timeline(): JSX.Element {
       cursorAtMs: cursorAtMs.peek(),
     });
   };
+  const isSeen = useSeen(canvas, draw);
   useSignalEffect(() => {
     void [lanes.value, palette.value, cursorAtMs.value];
-    draw();
+    if (isSeen.current) draw();
   });
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return undefined;
-    const resized = new ResizeObserver(draw);
+    const resized = new ResizeObserver(() => {
+      width.current = element.clientWidth;
+      draw();
+    });
     resized.observe(element);
     return () => resized.disconnect();
   }, []);

@@ -8,6 +8,7 @@ const GAP_MS = 5_000;
 
 /** Somebody that waited at one instant: why, and which part of its demand, 0 to 1. */
 interface Waited {
+  readonly atMs: number;
   readonly reason: Reason;
   readonly part: number;
 }
@@ -31,11 +32,11 @@ export interface Lanes {
 
 /** Who waited and why, from the samples: the producers first, then the vertices along the path. */
 export function lanesOf(samples: readonly LiveSample[]): Lanes {
-  const bands = new Map<string, { reason: Reason; points: { atMs: number; part: number }[] }[]>();
+  const bands = new Map<string, { reason: Reason; points: Waited[] }[]>();
   const order = new Map<string, number>();
   let beforeMs = -Infinity;
   for (const sample of samples) {
-    for (const [name, { reason, part }, rank] of waitersOf(sample)) {
+    for (const [name, waited, rank] of waitersOf(sample)) {
       const known = bands.get(name) ?? [];
       if (known.length === 0) bands.set(name, known);
       order.set(name, rank);
@@ -43,28 +44,28 @@ export function lanesOf(samples: readonly LiveSample[]): Lanes {
       const end = last?.points.at(-1)?.atMs ?? -Infinity;
       if (
         last !== undefined &&
-        last.reason === reason &&
+        last.reason === waited.reason &&
         end === beforeMs &&
         sample.atMs - end <= GAP_MS
       )
-        last.points.push({ atMs: sample.atMs, part });
-      else known.push({ reason, points: [{ atMs: sample.atMs, part }] });
+        last.points.push(waited);
+      else known.push({ reason: waited.reason, points: [waited] });
     }
     beforeMs = sample.atMs;
   }
   const newest = samples.at(-1)?.atMs;
-  const lanes = [...bands].map(([name, list]) => ({
+  const lanes: readonly Lane[] = [...bands].map(([name, list]) => ({
     name,
     bands: list,
     isWaitingNow: list.at(-1)?.points.at(-1)?.atMs === newest,
   }));
-  const shown = new Set(lanes.toSorted((a, b) => weight(b) - weight(a)).slice(0, LANES_MAX));
+  const weights = new Map(lanes.map((lane) => [lane, weight(lane)]));
+  const heavier = (a: Lane, b: Lane): number => (weights.get(b) ?? 0) - (weights.get(a) ?? 0);
+  const shown = new Set(lanes.toSorted(heavier).slice(0, LANES_MAX));
   return {
     lanes: lanes
       .filter((lane) => shown.has(lane))
-      .toSorted(
-        (a, b) => (order.get(a.name) ?? 0) - (order.get(b.name) ?? 0) || weight(b) - weight(a),
-      ),
+      .toSorted((a, b) => (order.get(a.name) ?? 0) - (order.get(b.name) ?? 0) || heavier(a, b)),
     leftOut: lanes.length - shown.size,
   };
 }
@@ -78,16 +79,27 @@ function weight({ bands }: Lane): number {
 
 type Entry = readonly [name: string, waited: Waited, rank: number];
 
-function waitersOf({ gateway, pipelines }: LiveSample): readonly Entry[] {
+const waiters = new WeakMap<LiveSample, readonly Entry[]>();
+
+/** A sample never changes, so that it is looked through once, not with each of the 600 that follow it. */
+function waitersOf(sample: LiveSample): readonly Entry[] {
+  const found = waiters.get(sample) ?? readWaiters(sample);
+  waiters.set(sample, found);
+  return found;
+}
+
+function readWaiters({ atMs, gateway, pipelines }: LiveSample): readonly Entry[] {
   const producers = (gateway?.producers ?? []).flatMap((one): readonly Entry[] =>
-    one.reason === undefined ? [] : [[one.name, { reason: one.reason, part: partOf(one) }, 0]],
+    one.reason === undefined
+      ? []
+      : [[one.name, { atMs, reason: one.reason, part: partOf(one) }, 0]],
   );
   const isOne = pipelines.length === 1;
   const vertices = pipelines.flatMap(({ name, vertices: all }) =>
     all.flatMap((one, index): readonly Entry[] => {
       if (one.reason === undefined || one.behind !== undefined) return [];
       const lane = one.gate === undefined ? one.name : `${one.name} → ${one.gate.service}`;
-      const waited = { reason: one.reason, part: queuedPart(one) };
+      const waited = { atMs, reason: one.reason, part: queuedPart(one) };
       return [[isOne ? lane : `${name}/${lane}`, waited, 1 + index]];
     }),
   );

@@ -52,6 +52,7 @@ function Picture({ sample }: { readonly sample: LiveSample }): JSX.Element {
   useSignalEffect(() => {
     const isMoving =
       isMotionWanted.value && lostForMs.value === undefined && pinnedAtMs.value === undefined;
+    if (painter.current !== undefined) painter.current.isMoving = isMoving;
     if (!isMoving) return undefined;
     return animate((seconds) => painter.current?.draw(seconds));
   });

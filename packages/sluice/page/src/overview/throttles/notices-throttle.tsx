@@ -55,28 +55,39 @@ export function NoticesThrottle({ sample }: { readonly sample: LiveSample }): JS
 
 /** A stem for each notice; its head is round for a topic and square for a group or the gateway. */
 function drawNotices({ pen, palette, samples, x, y, bottom }: Plot): void {
+  const tops = new Map<Reason, (readonly [left: number, top: number])[]>();
   for (const sample of samples) {
     const pauseMs = sample.gateway?.notices.pauseMs;
     if (pauseMs === undefined) continue;
     const reason = toldReason(sample);
-    const [left, top] = [Math.round(x(sample.atMs)), y(pauseMs)];
+    const known = tops.get(reason) ?? [];
+    known.push([Math.round(x(sample.atMs)), y(pauseMs)]);
+    tops.set(reason, known);
+  }
+  pen.lineWidth = 1.4;
+  // One path for all stems of a colour: hundreds of short ones take ten times as long.
+  for (const [reason, list] of tops) {
     pen.strokeStyle = pen.fillStyle = palette.ink(REASON_LOOKS[reason].color);
-    pen.lineWidth = 1.4;
     pen.beginPath();
-    pen.moveTo(left, bottom);
-    pen.lineTo(left, top);
+    for (const [left, top] of list) {
+      pen.moveTo(left, bottom);
+      pen.lineTo(left, top);
+    }
     pen.stroke();
     pen.beginPath();
-    if (reason === "topic-rate") pen.arc(left, top, 1.9, 0, 2 * Math.PI);
-    else pen.rect(left - 1.7, top - 1.7, 3.4, 3.4);
+    for (const [left, top] of list)
+      if (reason === "topic-rate") {
+        pen.moveTo(left + 1.9, top);
+        pen.arc(left, top, 1.9, 0, 2 * Math.PI);
+      } else pen.rect(left - 1.7, top - 1.7, 3.4, 3.4);
     pen.fill();
   }
 }
 
 function toldReason({ gateway }: LiveSample): Reason {
-  const told = gateway?.producers.filter(
-    (one) => one.told !== undefined && one.reason !== undefined,
-  );
-  const longest = told?.toSorted((a, b) => (b.told?.pauseMs ?? 0) - (a.told?.pauseMs ?? 0))[0];
+  let longest: { readonly reason: Reason; readonly pauseMs: number } | undefined;
+  for (const { reason, told } of gateway?.producers ?? [])
+    if (told !== undefined && reason !== undefined && told.pauseMs > (longest?.pauseMs ?? -1))
+      longest = { reason, pauseMs: told.pauseMs };
   return longest?.reason ?? "topic-rate";
 }

@@ -10,6 +10,8 @@ import type { Brush } from "./pen.ts";
 
 /** Draws the water between the boxes of the picture. Boxes are found by `data-node` and measured when they change. */
 export class PathPainter {
+  /** Whether frames are drawn anyway, by `animate`. */
+  isMoving = false;
   readonly #canvas: HTMLCanvasElement;
   readonly #picture: HTMLElement;
   #model: PathModel | undefined;
@@ -33,8 +35,9 @@ export class PathPainter {
     ];
     this.#widthOf = widthScale(Math.max(1, ...rates));
     const shape = shapeOf(model);
-    if (shape === this.#shape) this.draw();
-    else this.measure();
+    if (shape !== this.#shape) this.measure();
+    // While the drops move, the next frame is 33 ms away.
+    else if (!this.isMoving) this.draw();
     this.#shape = shape;
   }
 
