@@ -33,7 +33,7 @@ export async function startQuickstart(
     .replace("http://127.0.0.1:9000", service["url"] ?? "");
   gateway.stdin?.end(changed(flow));
   const ready = await answerOf(gateway);
-  await answerOf(start(["producers.mjs", ready["gateway"] ?? ""]));
+  await answerOf(start(["producers.mjs", ready["gateway"] ?? "", "--steady"]));
   return {
     admin: ready["admin"] ?? "",
     [Symbol.asyncDispose]: async () => {

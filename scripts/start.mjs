@@ -61,7 +61,7 @@ for (const [name, port] of Object.entries(PORTS))
   if (taken.has(port))
     step("port", `${port} is taken; ${new URL(used[name]).port} is used instead`);
 step("gateway", `${ready.gateway}   embedded broker, nothing to install`);
-step("service", `${serviceUrl}     payments, in its own process; gets slow above 240/s`);
+step("service", `${serviceUrl}     payments, in its own process; gets slow above 320/s`);
 step("page", `${ready.admin}     what flows, what waits and why; limits can be changed there`);
 
 const producers = start(

@@ -58,6 +58,21 @@ async function until<T>(look: () => Promise<T | undefined> | T | undefined): Pro
   throw new Error("it did not come within 10 s");
 }
 
+test("producers that publish without waiting are told beside those that wait", async () => {
+  const { call, connect } = await flooded();
+  const client = await connect();
+  const calm = await client.createProducer({ topic: "orders", name: "calm" });
+  await client.createProducer({ topic: "orders", name: "idle" });
+  const names = await until(async () => {
+    await calm.send({ data: Buffer.alloc(1) });
+    const { json } = await call("GET", "/api/why?topic=orders");
+    const { waiting } = json as { waiting: { notWaiting?: { name: string }[] }[] };
+    const found = waiting.flatMap(({ notWaiting = [] }) => notWaiting.map(({ name }) => name));
+    return found.includes("calm") ? found : undefined;
+  });
+  expect(names).not.toContain("idle");
+});
+
 test("a topic at its limit says who waits, since when, and through whose traffic", async () => {
   const { call, events } = await flooded();
   await until(() => events.find(({ kind }) => kind === "publish-throttled"));

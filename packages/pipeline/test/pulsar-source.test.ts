@@ -162,7 +162,7 @@ test("a misspelt option is refused by its name", () => {
   );
 });
 
-test("the backlog is what Pulsar's admin says, and unknown without one", async () => {
+test("the backlog is what Pulsar's admin or the given function says, and unknown without both", async () => {
   const admin = await startAdmin({ broker, version: "1", listen: "127.0.0.1:0" });
   opened.push(admin);
   const source = await openSource({ adminUrl: admin.url });
@@ -170,6 +170,8 @@ test("the backlog is what Pulsar's admin says, and unknown without one", async (
   const read = await readCount(source, 5);
   await source.ack(read.slice(0, 2));
   expect(await source.backlog?.()).toBe(3);
+  const given = await openSource({ backlog: (topics) => Promise.resolve(topics.length * 7) });
+  expect(await given.backlog?.()).toBe(7);
   expect(await (await openSource()).backlog?.()).toBeUndefined();
   expect(await (await openSource({ adminUrl: "http://127.0.0.1:1" })).backlog?.()).toBeUndefined();
 });

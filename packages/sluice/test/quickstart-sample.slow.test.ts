@@ -31,6 +31,8 @@ test("samples of seven producers and three vertices are shorter than 4 kB, and t
   const { gateway, pipelines } = samples.at(-1) ?? {};
   expect(gateway?.producers).toHaveLength(7);
   expect(pipelines?.[0]?.vertices).toHaveLength(3);
+  // Of the embedded broker, which needs no adminUrl.
+  expect(pipelines?.[0]?.vertices[0]?.queue).toEqual(expect.any(Number));
   expect(pipelines?.[0]?.vertices[2]?.gate).toMatchObject({
     service: "payments",
     isAdaptive: true,

@@ -1,6 +1,7 @@
 import { countText, durationText, perSecondText } from "@sluice/gateway/internal";
 import type { WhyFailed, WhyVertex, WhyWorking } from "../pipelines/admin/vertex-why.ts";
 import { busyUntil, gateCause, gateLead } from "./gate-sentences.ts";
+import { localName } from "./local-name.ts";
 import { placeText } from "./place-text.ts";
 
 /** Syncs of a member with its store after the store is back, until it has its share again. */
@@ -123,7 +124,7 @@ export function failedSentence({ pipeline, error, starts }: WhyFailed): string {
 
 function leadOf(why: WhyVertex): string {
   const { vertex, role, peer, reason } = why;
-  const of = peer === undefined ? "" : ` ${peer}`;
+  const of = peer === undefined ? "" : ` ${localName(peer)}`;
   if (reason === "store-lost") return `${vertex} runs on its safe share`;
   if (role === "source") return `${vertex} waits to read${of === "" ? "" : ` from${of}`}`;
   if (reason === "fleet-share" || reason === "fleet-joining" || reason === "fleet-refused")

@@ -13,3 +13,8 @@ test("a command to copy stays in one line", () => {
   const command = "sluice limits set ".repeat(40).trim();
   expect(wrapped(command, Number.POSITIVE_INFINITY)).toEqual([command]);
 });
+
+test("two spaces between sentences indent no line", () => {
+  expect(wrapped("one two   three", 9)).toEqual(["one two  ", "three"]);
+  expect(wrapped("one two   three", 7)).toEqual(["one two", "three"]);
+});

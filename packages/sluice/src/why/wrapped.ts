@@ -6,7 +6,9 @@ export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(/ (?!%)/).flatMap((one) => pieces(one, width))) {
     const line = lines.at(-1);
-    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
+    // A second space parts two sentences of a line; at the start of a line it would indent.
+    if (line === "") lines[lines.length - 1] = word;
+    else if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
     else lines[lines.length - 1] = `${line} ${word}`;
   }
   return lines;

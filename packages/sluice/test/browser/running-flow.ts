@@ -55,7 +55,7 @@ async function runFlow(
   };
   let [gateway, ready] = await run();
   const admin = ready["admin"] ?? "";
-  await answerOf(start(["producers.mjs", ready["gateway"] ?? ""]));
+  await answerOf(start(["producers.mjs", ready["gateway"] ?? "", "--steady"]));
   // Started again, it listens where it did before.
   flow = flow
     .replace(/listen: 127\.0\.0\.1:0/, `listen: ${new URL(admin).host}`)

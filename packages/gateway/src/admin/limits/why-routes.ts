@@ -15,6 +15,8 @@ import type { FlowingProducer } from "./why.ts";
 
 /** Topics whose other producers are looked up for one answer. */
 const LOOKED_UP_MAX = 20;
+/** Producers of such a topic; with more, those that do not wait are not told. Raised, an answer takes longer to make. */
+const PRODUCERS_MAX = 200;
 
 /** Names that a mistyped one is compared with. */
 const NAMES_MAX = 100;
@@ -131,14 +133,17 @@ async function flowingOf(
   const found = new Map<string, readonly FlowingProducer[]>();
   for (const topic of [...new Set(names)].slice(0, LOOKED_UP_MAX)) {
     if (!broker.hasTopic(topic) || broker.partitionsOf(topic) > 0) continue;
-    const { producers } = await broker.statsOf(topic);
+    const { producers, producerCount } = await broker.statsOf(topic, PRODUCERS_MAX);
+    if (producerCount > producers.length) continue;
     found.set(
       topic,
-      producers.map(({ name, in: { messagesPerSecond } }) => ({
-        name,
-        // 0 until the first sample, which says nothing.
-        ...(messagesPerSecond > 0 && { asked: Math.round(messagesPerSecond) }),
-      })),
+      producers
+        // 0 of a producer that publishes nothing, or has no sample yet.
+        .filter(({ in: { messagesPerSecond } }) => messagesPerSecond > 0)
+        .map(({ name, in: { messagesPerSecond } }) => ({
+          name,
+          asked: Math.round(messagesPerSecond),
+        })),
     );
   }
   return found;

@@ -22,8 +22,13 @@ export interface PulsarSourceOptions
   readonly format?: Format | undefined;
   /** Delay between a nack and the redelivery, ms. Default: 1000. */
   readonly nackDelayMs?: number | undefined;
-  /** Pulsar's admin, such as `http://localhost:8080`: tells the backlog. Default: the backlog is not known. */
+  /** Pulsar's admin, such as `http://localhost:8080`: tells the backlog. Default: `backlog` tells it. */
   readonly adminUrl?: string | undefined;
+  /**
+   * Tells the messages that the subscription has not acknowledged in topics by their full names, without Pulsar's admin:
+   * of a broker in the same process. Default: the backlog is not known.
+   */
+  readonly backlog?: ((topics: readonly string[]) => Promise<number | undefined>) | undefined;
 }
 
 const KNOWN: ReadonlySet<string> = new Set<keyof PulsarSourceOptions>([
@@ -37,6 +42,7 @@ const KNOWN: ReadonlySet<string> = new Set<keyof PulsarSourceOptions>([
   "format",
   "nackDelayMs",
   "adminUrl",
+  "backlog",
 ]);
 
 /** Delay between a nack and the redelivery, ms. Lowered, a message that fails at once is tried in a tight loop. */
@@ -77,7 +83,7 @@ class PulsarSource implements Source<Buffer> {
   readonly #options: PulsarSourceOptions;
   readonly #context: OpenContext;
   readonly #client: Client;
-  readonly #backlog: TopicBacklog | undefined;
+  readonly #readBacklog: PulsarSourceOptions["backlog"];
   #consumer: Consumer;
 
   private constructor(
@@ -86,15 +92,13 @@ class PulsarSource implements Source<Buffer> {
     client: Client,
     consumer: Consumer,
   ) {
-    const { adminUrl, subscription, token } = options;
+    const { adminUrl, backlog, subscription, token } = options;
     this.#options = options;
     this.#context = context;
     this.#client = client;
     this.#consumer = consumer;
-    this.#backlog =
-      adminUrl === undefined
-        ? undefined
-        : new TopicBacklog({ adminUrl, subscription, token }, context.timer);
+    const admin = adminUrl && new TopicBacklog({ adminUrl, subscription, token }, context.timer);
+    this.#readBacklog = admin ? (topics) => admin.read(topics) : backlog;
   }
 
   static async open(options: PulsarSourceOptions, context: OpenContext): Promise<PulsarSource> {
@@ -131,7 +135,7 @@ class PulsarSource implements Source<Buffer> {
   }
 
   backlog(): Promise<number | undefined> {
-    return this.#backlog?.read(this.#consumer.topics) ?? Promise.resolve(undefined);
+    return this.#readBacklog?.(this.#consumer.topics) ?? Promise.resolve(undefined);
   }
 
   close(): Promise<void> {

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { LiveChange } from "../../../src/live/live-message.ts";
 import { changes, latest } from "../live/live-store.ts";
 import { clockTime } from "../words/clock-time.ts";
+import { withTopicNames } from "../words/names.ts";
 import { wholeText } from "../words/numbers.ts";
 
 const MINUTE_MS = 60_000;
@@ -51,9 +52,11 @@ function Times({ times, sinceMs }: LiveChange): JSX.Element | null {
 }
 
 /** The subject is strong where it stands in the text. */
-function ChangeText({ text, subject }: LiveChange): JSX.Element {
-  const at = subject === undefined || subject === "" ? -1 : text.indexOf(subject);
-  if (subject === undefined || at < 0) return <span>{text}</span>;
+function ChangeText(change: LiveChange): JSX.Element {
+  const text = withTopicNames(change.text);
+  const subject = withTopicNames(change.subject ?? "");
+  const at = subject === "" ? -1 : text.indexOf(subject);
+  if (at < 0) return <span>{text}</span>;
   return (
     <span>
       {text.slice(0, at)}

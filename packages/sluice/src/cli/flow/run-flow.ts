@@ -5,6 +5,8 @@ import { FlowFileError } from "../../flow/flow-file.ts";
 import type { Flow } from "../../flow/flow.ts";
 import type { FlowPipeline } from "../../flow/pipeline/flow-pipeline.ts";
 import { SluiceError } from "@sluice/core";
+import { backlogReader } from "../../pipelines/define/backlog-reader.ts";
+import type { ConnectorWorld } from "../../pipelines/define/connector-options.ts";
 import { flowConnectors } from "../../pipelines/define/connectors.ts";
 import { GateMeters } from "../../pipelines/observe/gate-meters.ts";
 import { FlowPipelines } from "../../pipelines/flow-pipelines.ts";
@@ -52,6 +54,7 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
         const pipelines = await openPipelines(flow, store, {
           observe,
           gatewayUrl: gateway?.url,
+          gatewayBacklog: gateway && backlogReader(gateway),
           versions,
         });
         const reloading = reloadOnChange(text, {
@@ -137,15 +140,20 @@ async function openPipelines(
   store: PoolStore | undefined,
   world: {
     readonly observe: BrokerObserver;
-    readonly gatewayUrl: string | undefined;
     readonly versions: ModuleVersions;
-  },
+  } & Pick<ConnectorWorld, "gatewayUrl" | "gatewayBacklog">,
 ): Promise<FlowPipelines> {
-  const { observe, gatewayUrl, versions } = world;
+  const { observe, gatewayUrl, gatewayBacklog, versions } = world;
   const gates = new GateMeters(observe);
   return new FlowPipelines(flow.name, store, {
     start: await engine(),
-    connectors: flowConnectors({ folder: flow.folder, gatewayUrl, gates, modules: versions }),
+    connectors: flowConnectors({
+      folder: flow.folder,
+      gatewayUrl,
+      gatewayBacklog,
+      gates,
+      modules: versions,
+    }),
     gates,
     timer: systemTimer,
     wallClock: systemWallClock,

@@ -211,7 +211,10 @@ export const sourceField: v.GenericSchema<unknown, Chosen> = choice(
           ),
         ),
         adminUrl: v.optional(
-          described(http, "Pulsar's administration, which tells the backlog. Default: not known."),
+          described(
+            http,
+            "Pulsar's administration, which tells the backlog. Default: the gateway of this file tells it if its broker is embedded; else it is not known.",
+          ),
         ),
         format,
       }),

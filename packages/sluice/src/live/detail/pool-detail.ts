@@ -23,7 +23,7 @@ export interface OwnPool {
 /** The pool as a page shows it. Without a store, this member is all that is known. */
 export function poolDetail(
   { pool, of, fleet, share, settings }: OwnPool,
-  watch: RosterWatch | undefined,
+  watch: Pick<RosterWatch, "known" | "address" | "isAnswering" | "answerMs"> | undefined,
   { nowMs, wallMs }: { readonly nowMs: number; readonly wallMs: number },
 ): LivePoolDetail {
   const ceiling = share.ceiling ?? 0;
@@ -51,7 +51,7 @@ export function poolDetail(
     of,
     share,
     members,
-    sum: rounded(members.reduce((sum, one) => sum + one.share, 0)),
+    sum: exact(members.reduce((sum, one) => sum + one.share, 0)),
     settings: {
       ...settings,
       syncMs,
@@ -96,7 +96,7 @@ function liveMember(
     id: shortId(member.id),
     isThis,
     incarnation: member.nonce.slice(0, 8),
-    share: rounded(state === "safe-share" ? safeShare : (member.told / PARTS) * ceiling),
+    share: exact(state === "safe-share" ? safeShare : (member.told / PARTS) * ceiling),
     promised: rounded(promised),
     ...(isThis && fleet.usage !== undefined && { used: Math.round(fleet.usage * 100) / 100 }),
     ...(leaseLeftMs > 0 && { leaseLeftMs }),
@@ -136,7 +136,7 @@ function aloneOf(
   const isLost = membership?.standing === "lost";
   const leaseLeftMs = Math.round(membership?.leaseLeftMs ?? 0);
   return {
-    id: fleet?.member === undefined ? "this" : shortId(fleet.member),
+    id: fleet?.member === undefined ? "this process" : shortId(fleet.member),
     isThis: true,
     incarnation: "",
     share: isLost ? safeShare : share,
@@ -145,6 +145,14 @@ function aloneOf(
     syncAgeMs: Math.round(membership?.syncAgeMs ?? 0),
     state: isLost ? "safe-share" : membership?.standing === "joining" ? "joining" : "holds",
   };
+}
+
+/**
+ * A share with four decimals. Shares are added up: four of 105.5/s, each rounded to 106/s, would look like more than the
+ * ceiling of 422/s.
+ */
+function exact(perSecond: number): number {
+  return Math.round(perSecond * 10_000) / 10_000;
 }
 
 /** The part of a member's id that tells it from others. A random id is longer than people read. */

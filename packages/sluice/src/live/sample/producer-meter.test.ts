@@ -71,6 +71,22 @@ test("a burst after a pause does not count as what a producer asks for", () => {
   expect(meters.sample([one], 1_500)[0]?.asked).toBeLessThan(210);
 });
 
+test("a producer that starts faster than its limit asks for at least the rate at which it ran into the limit", () => {
+  const { flow, producer: one } = producer();
+  const meters = new ProducerMeters();
+  for (let nowMs = 0; nowMs <= 5_000; nowMs += 500) meters.sample([one], nowMs);
+  // 2,400/s for a second, then its window is full and it sends 100/s, as fast as it is served.
+  flow.level = LEVEL;
+  flow.offeredMessages += 1_200;
+  meters.sample([one], 5_500);
+  flow.offeredMessages += 1_200;
+  meters.sample([one], 6_000);
+  for (let nowMs = 6_500; nowMs <= 60_000; nowMs += 500) {
+    flow.offeredMessages += 50;
+    expect(meters.sample([one], nowMs)[0]).toMatchObject({ asked: 2_400, isAskedAtLeast: true });
+  }
+});
+
 test("a producer is free again a second after its last wait", () => {
   const { flow, producer: one } = producer();
   const meters = new ProducerMeters();

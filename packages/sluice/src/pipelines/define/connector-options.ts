@@ -7,12 +7,19 @@ import { bearerTokenOf, contentOf } from "../../file/content.ts";
 import type { Chosen } from "../../flow/pipeline/choice.ts";
 import type { GateMeters } from "../observe/gate-meters.ts";
 
+export type GatewayBacklog = (
+  topics: readonly string[],
+  subscription: string,
+) => Promise<number | undefined>;
+
 /** What connectors are made with. */
 export interface ConnectorWorld {
   /** Paths are taken from here: the folder of the flow file. */
   readonly folder: string;
   /** The broker of Pulsar connectors without a URL: the gateway of the same file. */
   readonly gatewayUrl: string | undefined;
+  /** The backlog of a subscription in that gateway's own broker; undefined if messages are kept elsewhere. */
+  readonly gatewayBacklog?: GatewayBacklog | undefined;
   readonly gates: GateMeters;
   /** How often the module in a file has changed; of maps in this process. Undefined: it is not watched. */
   readonly modules?: { of(file: string): number } | undefined;

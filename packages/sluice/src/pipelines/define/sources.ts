@@ -14,7 +14,7 @@ import {
   redisUrlOf,
   tokenIn,
 } from "./connector-options.ts";
-import type { Make, Options } from "./connector-options.ts";
+import type { ConnectorWorld, Make, Options } from "./connector-options.ts";
 
 /** Messages of a generator that has no end. */
 const ENDLESS: number = Number.MAX_SAFE_INTEGER;
@@ -58,6 +58,7 @@ export const SOURCES: Readonly<Record<string, Make<SourceConnector>>> = {
       type: options["type"] as PulsarSourceOptions["type"],
       initialPosition: options["initialPosition"] as PulsarSourceOptions["initialPosition"],
       adminUrl: options["adminUrl"] as string | undefined,
+      backlog: gatewayBacklogOf(options, world),
       format: formatOf(options["format"]),
     }),
   redis: async (options, world) => {
@@ -100,6 +101,15 @@ export const SOURCES: Readonly<Record<string, Make<SourceConnector>>> = {
 /** Where a new group or consumer begins. */
 function startOf({ from }: Options): "beginning" | "end" | undefined {
   return from as "beginning" | "end" | undefined;
+}
+
+/** Of a source that reads from the gateway of the same file. */
+function gatewayBacklogOf(
+  { url, subscription }: Options,
+  { gatewayBacklog }: ConnectorWorld,
+): PulsarSourceOptions["backlog"] {
+  if (url !== undefined || gatewayBacklog === undefined) return undefined;
+  return (topics) => gatewayBacklog(topics, subscription as string);
 }
 
 function formatOf(format: Options[string]): Format {

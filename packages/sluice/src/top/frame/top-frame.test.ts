@@ -329,6 +329,27 @@ test("a frame fits the terminal, whatever its size and whatever is open", () => 
       }
 });
 
+test("a summary that is too wide for the terminal ends with a shorter word, not in the middle of one", () => {
+  expect(frameOf({}, { columns: 80, rows: 24 })[2]).toBe(
+    "6,045/s come in, 210/s reach payments. 2 things wait; tightest: orders.",
+  );
+});
+
+test("a producer that sends nothing is idle", () => {
+  const { gateway } = SAMPLE;
+  const producers = gateway?.producers.map((one) => ({
+    ...one,
+    rate: 0,
+    heldFrames: 0,
+    told: undefined,
+    reason: undefined,
+  }));
+  const sample = { ...SAMPLE, gateway: gateway && { ...gateway, producers: producers ?? [] } };
+  expect(frameOf({}, { rows: 29 }, 0, { ...SNAPSHOT, sample }).join("\n")).toMatch(
+    /bulk-import .* idle; Java 3\.3, unaware/,
+  );
+});
+
 test("at 80 columns every column but the history is there", () => {
   const [, , , , head, ...rows] = frameOf({}, { columns: 80, rows: 24 });
   expect(head).toBe(

@@ -96,7 +96,7 @@ function overviewLines({ snapshot, history, state, options, width, paint, rule }
   const panels = [...fitting(producers, left - fleet.length), ...fleet];
   const shown = panels.length <= left ? panels : [];
   const empty = options.isLive ? Array<string>(left - shown.length).fill("") : [];
-  const summary = cut(summaryOf(snapshot), width);
+  const summary = cut(summaryOf(snapshot, width), width);
   return [summary, "", ...table, ...shown, ...empty, ...foot];
 }
 
@@ -199,8 +199,11 @@ function memberText({ hello, sample }: TopSnapshot): string {
   return `   ${hello.flow}${shared === undefined ? "" : `, member ${hello.member} of ${shared.members}`}`;
 }
 
-/** "6,045/s come in, 210/s reach payments. 4 things wait; the tightest point is orders." */
-function summaryOf({ sample }: TopSnapshot): string {
+/**
+ * "6,045/s come in, 210/s reach payments. 4 things wait; the tightest point is orders." In a narrow terminal it ends
+ * with "4 things wait; tightest: orders."
+ */
+function summaryOf({ sample }: TopSnapshot, width: number): string {
   const rows = topRows(sample);
   const [first] = rows;
   const last = rows.at(-1);
@@ -213,9 +216,11 @@ function summaryOf({ sample }: TopSnapshot): string {
   const waits = sample.waits.length + sample.waitsLeftOut;
   const name = rows.find(({ key }) => key === tightest?.row)?.name;
   const count = waits === 1 ? "1 thing waits" : `${waits} things wait`;
-  const point = name === undefined ? "" : `; the tightest point is ${name}`;
-  const end = waits === 0 ? "Nothing waits." : `${count}${point}.`;
-  return `${perSecondText(rounded(first.perSecond))} come in${reach}. ${end}`;
+  const start = `${perSecondText(rounded(first.perSecond))} come in${reach}. `;
+  if (waits === 0) return `${start}Nothing waits.`;
+  if (name === undefined) return `${start}${count}.`;
+  const whole = `${start}${count}; the tightest point is ${name}.`;
+  return whole.length <= width ? whole : `${start}${count}; tightest: ${name}.`;
 }
 
 /** One of the waits, in sentences. */

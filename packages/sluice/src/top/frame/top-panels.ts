@@ -37,7 +37,7 @@ export function* producerLines({ sample }: TopSnapshot, width: number): Generato
 
 /** How a producer is held back, or why it is not. */
 function howOf(producer: LiveProducer, isTopicThrottled: boolean): string {
-  const { heldFrames, heldBytes, told, client, isAware, reason } = producer;
+  const { rate, heldFrames, heldBytes, told, client, isAware, reason } = producer;
   const who = `${client === undefined ? "" : `${client}, `}${isAware ? "aware" : "unaware"}`;
   if (told !== undefined) {
     const receipt =
@@ -48,6 +48,7 @@ function howOf(producer: LiveProducer, isTopicThrottled: boolean): string {
   }
   if (heldFrames > 0) return `held, ${bytesText(heldBytes)}; ${who}`;
   if (reason !== undefined) return `waits; ${who}`;
+  if (rate < 0.5) return `idle; ${who}`;
   return isTopicThrottled ? "asks for less than a turn, does not wait" : `flows; ${who}`;
 }
 

@@ -1,5 +1,5 @@
 import type { LivePoolDetail } from "../../../../src/live/live-message.ts";
-import { countText, durationText, rateText } from "../../words/numbers.ts";
+import { countText, durationText, rateText, wholeText } from "../../words/numbers.ts";
 import { inOrder, isWithoutStore, liveMembers, standingOf, sumOf } from "./pool-standing.ts";
 
 /** A piece of the bar; its width is a rate. */
@@ -114,7 +114,10 @@ function sumText(shares: readonly number[], sum: number): string {
   if (shares.length > WRITTEN_MAX)
     return `${countText(shares.length)} members hold ${countText(sum)} in all`;
   if (shares.length === 1) return shareText(sum);
-  return `${shares.map(shareText).join(" + ")} = ${shareText(sum)}`;
+  const whole = shares.reduce((all, share) => all + Math.round(share), 0);
+  // With a decimal where whole numbers would not add up: 105.5 + 105.5 = 211.
+  const text = whole === Math.round(sum) ? shareText : decimalText;
+  return `${shares.map(text).join(" + ")} = ${text(sum)}`;
 }
 
 function restText({ share, members, replicas }: LivePoolDetail, free: number): string {
@@ -147,8 +150,11 @@ function marksOf(
 
 /** Shares below 100 have a decimal, so that the sum can be checked. */
 function shareText(share: number): string {
+  return share < 100 ? decimalText(share) : countText(Math.round(share));
+}
+
+function decimalText(share: number): string {
   const rounded = Math.round(share * 10) / 10;
-  return share < 100 && !Number.isInteger(rounded)
-    ? rounded.toFixed(1)
-    : countText(Math.round(share));
+  if (Number.isInteger(rounded)) return countText(rounded);
+  return `${wholeText(Math.floor(rounded))}${(rounded % 1).toFixed(1).slice(1)}`;
 }

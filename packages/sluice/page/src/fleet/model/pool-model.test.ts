@@ -167,6 +167,17 @@ describe("the divided bar", () => {
     });
   });
 
+  test("a sum that whole numbers would not add up to is written with a decimal", () => {
+    const members = FOUR.map((one) => ({ ...one, share: 105.5, fair: 105.5 }));
+    const ramping = pool({ members, share: { ...pool().share, share: 106, ceiling: 422 } });
+    expect(dividedBar(ramping)).toMatchObject({
+      sum: "105.5 + 105.5 + 105.5 + 105.5 = 422",
+      verdict: "exactly the ceiling",
+      isOver: false,
+    });
+    expect(standingOf(ramping)).toBe("agreed");
+  });
+
   test("this member comes first, and a joiner is seen before it has anything", () => {
     const { pieces, sum } = dividedBar(JOINING);
     expect(pieces[0]).toMatchObject({ id: "a7f3", isThis: true });

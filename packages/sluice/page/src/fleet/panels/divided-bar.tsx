@@ -4,7 +4,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { durationText, percentText, rateText } from "../../words/numbers.ts";
 import { dividedBar } from "../model/divided-bar.ts";
 import type { Piece } from "../model/divided-bar.ts";
-import { standingOf } from "../model/pool-standing.ts";
+import { isWithoutStore, standingOf } from "../model/pool-standing.ts";
 import { LabButton } from "./lab-button.tsx";
 
 /** Who may use how much of the ceiling: width is rate, the filled part was used. */
@@ -27,7 +27,11 @@ export function DividedBarPanel({ detail }: { readonly detail: LivePoolDetail })
       <div class="divided">
         <ul class="bar" aria-label="Members and their shares">
           {pieces.map((piece) => (
-            <Part key={piece.kind === "rest" ? "rest" : piece.id} piece={piece} />
+            <Part
+              key={piece.kind === "rest" ? "rest" : piece.id}
+              piece={piece}
+              isLeased={!isWithoutStore(detail)}
+            />
           ))}
         </ul>
         <div class="axis" aria-hidden="true">
@@ -53,7 +57,13 @@ export function DividedBarPanel({ detail }: { readonly detail: LivePoolDetail })
   );
 }
 
-function Part({ piece }: { readonly piece: Piece }): JSX.Element {
+function Part({
+  piece,
+  isLeased,
+}: {
+  readonly piece: Piece;
+  readonly isLeased: boolean;
+}): JSX.Element {
   const flex = `${Math.max(0.002, piece.width).toFixed(4)} 0 0`;
   if (piece.kind === "rest")
     return (
@@ -73,7 +83,7 @@ function Part({ piece }: { readonly piece: Piece }): JSX.Element {
       <div>
         <span>
           {id}
-          {isThis && ", this one"}
+          {isThis && isLeased && ", this one"}
         </span>
         <b class="num">{says}</b>
       </div>

@@ -3,7 +3,7 @@ import type { LiveMember, LivePoolDetail } from "../../../../src/live/live-messa
 import { StateTag } from "../../parts/state-tag.tsx";
 import type { FlowState } from "../../parts/state-tag.tsx";
 import { durationText, NOT_KNOWN, percentText, rateText } from "../../words/numbers.ts";
-import { inOrder, standingOf } from "../model/pool-standing.ts";
+import { inOrder, isWithoutStore, standingOf } from "../model/pool-standing.ts";
 
 const STATES: Readonly<Record<LiveMember["state"], readonly [FlowState, string]>> = {
   holds: ["flowing", "Holds its share"],
@@ -21,15 +21,18 @@ const LOW_FROM = 0.4;
 export function MemberTable({ detail }: { readonly detail: LivePoolDetail }): JSX.Element {
   const { settings, members } = detail;
   const isLost = standingOf(detail) === "store lost";
+  const isLeased = !isWithoutStore(detail);
   const hasWhere = members.some(({ where }) => where !== undefined);
+  const hasAge = members.some(({ upForMs }) => upForMs !== undefined);
   const hasWants = members.some(({ wanted }) => wanted !== undefined);
   return (
     <section class="panel" aria-labelledby="members-title">
       <header>
         <h2 id="members-title">Members</h2>
         <span class="sub">
-          lease {durationText(settings.leaseMs).replace(".0 s", " s")}, sync every{" "}
-          {durationText(settings.syncMs)}; what others have left is an upper bound
+          {isLeased
+            ? `lease ${durationText(settings.leaseMs).replace(".0 s", " s")}, sync every ${durationText(settings.syncMs)}; what others have left is an upper bound`
+            : "without a store there is no lease and no sync"}
         </span>
       </header>
       <div class="scroll-x">
@@ -42,9 +45,11 @@ export function MemberTable({ detail }: { readonly detail: LivePoolDetail }): JS
                   where
                 </th>
               )}
-              <th scope="col" class="extra">
-                incarnation
-              </th>
+              {isLeased && (
+                <th scope="col" class="extra">
+                  incarnation
+                </th>
+              )}
               <th scope="col" class="r">
                 share
               </th>
@@ -56,13 +61,19 @@ export function MemberTable({ detail }: { readonly detail: LivePoolDetail }): JS
                   reports
                 </th>
               )}
-              <th scope="col">lease left</th>
-              <th scope="col" class="r extra">
-                last sync
-              </th>
-              <th scope="col" class="r extra">
-                up for
-              </th>
+              {isLeased && (
+                <>
+                  <th scope="col">lease left</th>
+                  <th scope="col" class="r extra">
+                    last sync
+                  </th>
+                  {hasAge && (
+                    <th scope="col" class="r extra">
+                      up for
+                    </th>
+                  )}
+                </>
+              )}
               <th scope="col">state</th>
             </tr>
           </thead>
@@ -72,6 +83,8 @@ export function MemberTable({ detail }: { readonly detail: LivePoolDetail }): JS
                 key={`${member.id} ${member.incarnation}`}
                 member={member}
                 leaseMs={settings.leaseMs}
+                isLeased={isLeased}
+                hasAge={hasAge}
                 isUnseen={isLost && !member.isThis}
                 hasWhere={hasWhere}
                 hasWants={hasWants}
@@ -87,12 +100,22 @@ export function MemberTable({ detail }: { readonly detail: LivePoolDetail }): JS
 interface RowProps {
   readonly member: LiveMember;
   readonly leaseMs: number;
+  readonly isLeased: boolean;
+  readonly hasAge: boolean;
   readonly isUnseen: boolean;
   readonly hasWhere: boolean;
   readonly hasWants: boolean;
 }
 
-function Row({ member, leaseMs, isUnseen, hasWhere, hasWants }: RowProps): JSX.Element {
+function Row({
+  member,
+  leaseMs,
+  isLeased,
+  hasAge,
+  isUnseen,
+  hasWhere,
+  hasWants,
+}: RowProps): JSX.Element {
   const { id, isThis, where, incarnation, share, used, wanted, syncAgeMs, upForMs, state } = member;
   const isGone = state === "left" || (state === "lease-ended" && !isThis && !isUnseen);
   const [look, word] = isUnseen && !isGone ? (["idle", "Not seen"] as const) : STATES[state];
@@ -102,10 +125,10 @@ function Row({ member, leaseMs, isUnseen, hasWhere, hasWants }: RowProps): JSX.E
     <tr class={isGone ? "gone" : undefined} data-row tabIndex={-1}>
       <td>
         <b class={isGone ? undefined : "strong"}>{id}</b>
-        {isThis && <span class="t3 extra"> this one</span>}
+        {isThis && isLeased && <span class="t3 extra"> this one</span>}
       </td>
       {hasWhere && <td class="t2 extra">{where ?? NOT_KNOWN}</td>}
-      <td class="mono t3 extra">{incarnation === "" ? NOT_KNOWN : incarnation}</td>
+      {isLeased && <td class="mono t3 extra">{incarnation === "" ? NOT_KNOWN : incarnation}</td>}
       <td class="r num strong">
         {isGone ? dash : isUnseen ? <span class="t3">not known</span> : rateText(share)}
       </td>
@@ -115,14 +138,20 @@ function Row({ member, leaseMs, isUnseen, hasWhere, hasWants }: RowProps): JSX.E
           {isBlind || wanted === undefined ? dash : `wants ${rateText(wanted)}`}
         </td>
       )}
-      <td class="lease-left">
-        <Lease member={member} leaseMs={leaseMs} isUnseen={isUnseen} isGone={isGone} />
-      </td>
-      <td class="r num extra">
-        {durationText(syncAgeMs)}
-        {isBlind ? " ago" : ""}
-      </td>
-      <td class="r num t2 extra">{upForMs === undefined ? dash : durationText(upForMs)}</td>
+      {isLeased && (
+        <>
+          <td class="lease-left">
+            <Lease member={member} leaseMs={leaseMs} isUnseen={isUnseen} isGone={isGone} />
+          </td>
+          <td class="r num extra">
+            {durationText(syncAgeMs)}
+            {isBlind ? " ago" : ""}
+          </td>
+          {hasAge && (
+            <td class="r num t2 extra">{upForMs === undefined ? dash : durationText(upForMs)}</td>
+          )}
+        </>
+      )}
       <td>
         <StateTag state={look} word={word} />
       </td>

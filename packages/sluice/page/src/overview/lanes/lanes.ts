@@ -112,10 +112,16 @@ function partOf({ asked, rate, heldFrames }: LiveProducer): number {
   return heldFrames > 0 ? 0.5 : 0.2;
 }
 
-/** How full the buffer before a vertex is; of a source, the backlog against what it reads in a minute. */
+/**
+ * How full the buffer before a vertex is; of a source, the backlog against what it reads in a minute; of a gate, the part
+ * of its requests that is not sent yet.
+ */
 export function queuedPart({ queue, queueMax, gate, rate }: LiveVertex): number {
-  if (gate?.waitingMax !== undefined && gate.waitingMax > 0)
-    return Math.min(1, gate.waiting / gate.waitingMax);
+  if (gate !== undefined) {
+    const { waiting, waitingMax, inFlight } = gate;
+    if (waitingMax !== undefined && waitingMax > 0) return Math.min(1, waiting / waitingMax);
+    return waiting / Math.max(1, waiting + inFlight);
+  }
   if (queue === undefined) return 0.3;
   if (queueMax !== undefined && queueMax > 0) return Math.min(1, queue / queueMax);
   return queue / (queue + Math.max(1, rate) * 60);

@@ -9,7 +9,7 @@ import { REASON_LOOKS } from "../../words/reasons.ts";
 import { Throttle, Value } from "./throttle.tsx";
 
 /** The least top of the scale, ms: short pauses shall look short. */
-const LEAST_MAX_MS = 500;
+const LEAST_MAX_MS = 100;
 
 /** Who was told to wait (PIP-385), for how long, and whether receipts came. */
 export function NoticesThrottle({ sample }: { readonly sample: LiveSample }): JSX.Element {

@@ -133,11 +133,12 @@ function Row({
   const { name, client, address, isAware, rate, reason, heldFrames, heldBytes } = row;
   const asked = askedOf(row);
   const percent = (value: number): string => `${((value / most) * 100).toFixed(1)}%`;
+  // The address is the longest, and the first that a narrow column cuts.
   const from = [
     showsTopic ? localName(row.topic) : undefined,
     client,
-    address,
     isAware ? "aware" : undefined,
+    address,
   ];
   const isAtLeast = reason !== undefined && row.isAskedAtLeast;
   return (
