@@ -25,6 +25,8 @@ const children = [];
 let isStopping = false;
 let isAdviceShown = false;
 let stopping;
+/** The first decisions come while the producers still connect: they are shown after the line of the traffic. */
+const early = [];
 
 const { version } = JSON.parse(readFileSync(path("package.json"), "utf8"));
 say(`\nSluice ${version}   flow control for message pipelines and services\n`);
@@ -50,8 +52,6 @@ const gateway = start(
   ["pipe", "pipe", "pipe"],
 );
 gateway.stdin.end(isFlowChanged ? flowText(serviceUrl) : "");
-// The first decisions come while the producers still connect: they are shown after the line of the traffic.
-const early = [];
 let show = (line) => early.push(line);
 createInterface(gateway.stderr).on("line", (line) => show(line));
 const ready = JSON.parse(await firstLine(gateway, "the gateway"));
@@ -190,6 +190,7 @@ async function stopAll(code) {
 
 async function firstLine(child, what) {
   for await (const line of createInterface({ input: child.stdout })) return line;
+  if (isStopping) return stopping;
   for (const line of early) console.error(line);
   console.error(`${what} ended before it was ready`);
   return stop(1);

@@ -1,10 +1,6 @@
 import { createGate } from "@sluice/egress";
 
-const gate = createGate({
-  concurrency: 5,
-  rate: { rate: "10/s", burst: 10 },
-  maxWaiting: 1_000_000,
-});
+const gate = createGate({ concurrency: 5, rate: "10/s", maxWaiting: 1_000_000 });
 const orders = ["a-17", "a-18", "a-19"].map((id) =>
   gate.run(() => Promise.resolve(`order ${id}`), { priority: 1 }),
 );

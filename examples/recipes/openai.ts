@@ -25,8 +25,9 @@ function estimateOf(init: RequestInit | undefined): number {
   return Math.ceil(init.body.length / 4) + answer;
 }
 
-/** Of a JSON body or the last chunk of a stream; a refusal has none and cost nothing. */
-async function usageOf(response: Response): Promise<{ tokens: number }> {
-  const text = await response.clone().text();
-  return { tokens: Number(/"total_tokens":\s*(\d+)/.exec(text)?.[1] ?? 0) };
+/** Of a JSON body or the last chunk of a stream. A refusal cost nothing; without a usage the estimate stays. */
+async function usageOf(response: Response): Promise<{ tokens: number } | undefined> {
+  if (!response.ok) return { tokens: 0 };
+  const [, tokens] = /"total_tokens":\s*(\d+)/.exec(await response.clone().text()) ?? [];
+  return tokens === undefined ? undefined : { tokens: Number(tokens) };
 }

@@ -12,6 +12,8 @@ test.each([
   ["maxx", "max"],
   ["tl", "ttl"],
   ["resumedTtl", "resumeTtl"],
+  ["mxa", "max"],
+  ["resuemTtl", "resumeTtl"],
   ["burst", undefined],
   ["", undefined],
   ["x".repeat(100_000), undefined],

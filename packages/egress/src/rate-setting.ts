@@ -72,6 +72,10 @@ function numbersOf(name: string, setting: RateSetting): RateNumbers {
     throw new ConfigError(
       `${name} is ${String(given)}; write it as "100/s", "1000/min" or "5/10s"`,
     );
+  if (given instanceof Promise)
+    throw new ConfigError(
+      `${name} is a promise; await it first, as in ${name}: await joinFleet(…)`,
+    );
   if ("rate" in setting) {
     requireKnownKeys(name, setting, TEXT_KEYS);
     return { ...parse(name, setting.rate), burst: setting.burst };

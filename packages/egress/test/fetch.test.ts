@@ -795,3 +795,9 @@ describe("concurrency", () => {
     },
   );
 });
+
+test("options of calls that are no options are refused before a request is sent", () => {
+  expect(() => throttledFetch({ call: 5 as never })).toThrow(
+    "call is 5; use an object such as { deadlineMs: 30_000 }",
+  );
+});

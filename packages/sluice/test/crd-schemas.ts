@@ -49,6 +49,10 @@ const trigger = object(
   ["type", "metadata"],
 );
 
+const scalingRules = object({ stabilizationWindowSeconds: count }, []);
+/** Of Kubernetes' HorizontalPodAutoscaler v2. */
+const hpaBehavior = object({ scaleUp: scalingRules, scaleDown: scalingRules }, []);
+
 const secretKey = object({ name: text, key: text, optional: { type: "boolean" } }, ["name", "key"]);
 
 export const CRD_SCHEMAS: Readonly<Record<string, object>> = {
@@ -68,6 +72,13 @@ export const CRD_SCHEMAS: Readonly<Record<string, object>> = {
           "failureThreshold",
           "replicas",
         ]),
+        advanced: object(
+          {
+            restoreToOriginalReplicaCount: { type: "boolean" },
+            horizontalPodAutoscalerConfig: object({ behavior: hpaBehavior }, []),
+          },
+          [],
+        ),
         triggers: { type: "array", minItems: 1, items: trigger },
       },
       ["scaleTargetRef", "triggers"],

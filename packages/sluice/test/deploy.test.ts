@@ -141,6 +141,15 @@ describe("the Kubernetes manifests", () => {
     expect(maxReplicaCount).toBeLessThanOrEqual(flow.pipelines[name ?? ""]?.fleet.maxMembers ?? 0);
   });
 
+  test("wait before fewer replicas run, with a setting that holds above 0 replicas", () => {
+    const { spec } = manifestOf("ScaledObject");
+    expect(spec).not.toHaveProperty("cooldownPeriod");
+    expect(spec).toHaveProperty(
+      "advanced.horizontalPodAutoscalerConfig.behavior.scaleDown.stabilizationWindowSeconds",
+      120,
+    );
+  });
+
   test("hold no secret and mount every file that the flow file names", () => {
     expect(manifests.filter(({ kind }) => kind === "Secret")).toEqual([]);
     const mounts = pod.containers.flatMap(({ volumeMounts }) => volumeMounts);

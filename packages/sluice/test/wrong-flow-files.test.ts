@@ -31,13 +31,40 @@ test("mistakes of several pipelines are told together, in the order of their lin
   ]);
 });
 
+test("all unknown keys of a map are told, and all keys that stand twice", () => {
+  expect(messageOf("gatewy: {}\nstor: memory\nx: 1").split("\n")).toHaveLength(3);
+  expect(messageOf("gateway: {}\ngateway: {}\nname: a\nname: b").split("\n")).toEqual([
+    'flow.yaml:2: the key "gateway" stands twice in one map; expected each key once',
+    'flow.yaml:4: the key "name" stands twice in one map; expected each key once',
+  ]);
+});
+
+test("a wrong option of one vertex hides no mistake of the others, of their order and of their limits", () => {
+  const text = `pipelines:
+  a:
+    limits: { rateLimit: { max: 10, min: 100, rampUpDuration: soon } }
+    vertices:
+      - { name: in, source: { generator: { cuont: 1 } } }
+      - { name: in, map: { module: ./lost.mjs } }
+      - { name: last, map: { command: cat }, limits: { rateLimit: { min: 5, max: 1 } } }`;
+  expect(messageOf(text, () => false).split("\n")).toEqual([
+    'flow.yaml:3: pipelines.a.limits.rateLimit.rampUpDuration is "soon"; expected a duration such as 60s, 1m30s or 500ms, or a number of milliseconds',
+    "flow.yaml:3: pipelines.a.limits.rateLimit.min is 100; expected at most max, 10",
+    "flow.yaml:5: pipelines.a.vertices[0].source.generator.cuont is not known here; did you mean count? known keys: rate, count, values",
+    'flow.yaml:6: pipelines.a.vertices[1].name is "in", which vertices[0] is called too; expected a name of its own',
+    'flow.yaml:6: pipelines.a.vertices[1].map.module is "./lost.mjs", and there is no such file; expected the path of a module, from the folder of the flow file',
+    'flow.yaml:7: pipelines.a.vertices[2].map.command is "cat"; expected a list of a program and its arguments, such as ["python3", "map.py"]',
+    "flow.yaml:7: pipelines.a.vertices[2].map is a map in place 3 of 3; expected a sink: a source first, maps between, a sink last",
+  ]);
+});
+
 test("no message shows a password", () => {
   for (const { told } of WRONG_FLOW_FILES) expect(told).not.toContain("secret");
 });
 
-function messageOf(text: string): string {
+function messageOf(text: string, isFile?: () => boolean): string {
   try {
-    loadFlow(text, "flow.yaml");
+    loadFlow(text, "flow.yaml", isFile);
     return "right";
   } catch (error) {
     if (error instanceof FlowFileError || error instanceof ConfigError) return error.message;

@@ -25,7 +25,27 @@ export const WRONG_FLOW_FILES: readonly WrongFlowFile[] = [
   {
     kind: "a key that stands twice",
     text: "gateway: {}\ngateway: {}",
-    told: 'flow.yaml:2: the key "gateway" stands twice in one map',
+    told: 'flow.yaml:2: the key "gateway" stands twice in one map; expected each key once',
+  },
+  {
+    kind: "two documents",
+    text: "gateway: {}\n---\ngateway: {}",
+    told: "flow.yaml:2: not valid YAML: a second document begins after ---; expected one document in a file",
+  },
+  {
+    kind: "letters of a key in the wrong order",
+    text: "nmae: shop\ngateway: {}",
+    told: "flow.yaml:1: nmae is not known here; did you mean name? known keys: name, store, admin, gateway, pipelines",
+  },
+  {
+    kind: "one port for the gateway and its administration",
+    text: "admin: { listen: 127.0.0.1:6650 }\ngateway: {}",
+    told: "flow.yaml:2: gateway.listen is 127.0.0.1:6650, where admin.listen listens too; expected a port of its own",
+  },
+  {
+    kind: "one port for two sources",
+    text: "pipelines:\n  a: { vertices: [{ name: in, source: { http: { listen: 127.0.0.1:8080 } } }, { name: out, sink: { stdout: {} } }] }\n  b: { vertices: [{ name: in, source: { http: { listen: 127.0.0.1:8080 } } }, { name: out, sink: { stdout: {} } }] }",
+    told: "flow.yaml:3: pipelines.b.vertices[0].source.http.listen is 127.0.0.1:8080, where pipelines.a.vertices[0].source.http.listen listens too; expected a port of its own",
   },
   {
     kind: "a misspelt key of the root",
@@ -145,7 +165,7 @@ export const WRONG_FLOW_FILES: readonly WrongFlowFile[] = [
   {
     kind: "a source that is not known",
     text: "pipelines:\n  orders:\n    vertices:\n      - { name: in, source: { kafak: {} } }\n      - { name: out, sink: { blackhole: {} } }",
-    told: "flow.yaml:4: pipelines.orders.vertices[0].source.kafak is not known here; known keys: generator, file, stdin, http, pulsar, redis, nats, kafka",
+    told: "flow.yaml:4: pipelines.orders.vertices[0].source.kafak is not known here; did you mean kafka? known keys: generator, file, stdin, http, pulsar, redis, nats, kafka",
   },
   {
     kind: "a source with two connectors",

@@ -23,7 +23,7 @@ export function pageHtml({ title, html, headings, address, navigation, up, addre
 <header>
 <a class="brand" href="${up}index.html">Sluice</a>
 <search>
-<input type="search" id="search" placeholder="Search headings ( / )" aria-label="Search headings" autocomplete="off">
+<input type="search" id="search" placeholder="Search headings" title="Press / to search" aria-label="Search headings" autocomplete="off">
 <ul id="results" aria-label="Results" hidden></ul>
 </search>
 <button type="button" id="theme">Theme</button>

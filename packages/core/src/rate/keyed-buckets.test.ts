@@ -212,3 +212,11 @@ test("a key that takes a forgotten one's place inherits nothing from it", () => 
     keyed.evictIdle();
   }
 });
+
+test("a misspelt option and missing options are refused with what is expected", () => {
+  const misspelt = { rate: 5, capcity: 10 };
+  for (const Buckets of [KeyedBuckets, TokenBucket]) {
+    expect(() => new Buckets(misspelt)).toThrow('no option "capcity"; did you mean capacity?');
+    expect(() => new Buckets(undefined as never)).toThrow("use for instance { rate: 100 }");
+  }
+});

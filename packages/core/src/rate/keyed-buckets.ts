@@ -74,8 +74,8 @@ export class KeyedBuckets {
   #sweep: Iterator<[string, number]>;
 
   constructor(options: KeyedBucketsOptions) {
-    const { clock = systemClock, maxKeys = 1_000_000 } = options;
     requireRateOptions(options);
+    const { clock = systemClock, maxKeys = 1_000_000 } = options;
     requireWhole("maxKeys", maxKeys, 1, KEYS_MAX);
     this.#clock = clock;
     this.#options = { ...options };

@@ -1,4 +1,4 @@
-import { ConfigError, requireDuration, requireWhole } from "../errors.ts";
+import { ConfigError, requireDuration, requireKnownKeys, requireWhole } from "../errors.ts";
 import { NANOS_PER_MS, SECOND_MS } from "../time.ts";
 import { Refill } from "./refill.ts";
 
@@ -43,8 +43,25 @@ export interface BucketOptions extends RateOptions {
   readonly maxDebt?: number;
 }
 
+/** Options of all buckets. */
+const KEYS: ReadonlySet<string> = new Set<keyof BucketOptions | "clock" | "maxKeys">([
+  "rate",
+  "periodMs",
+  "capacity",
+  "initialTokens",
+  "resolutionMs",
+  "targetTokens",
+  "maxDebt",
+  "maxKeys",
+  "clock",
+]);
+
 /** Refuses options that cannot be right. */
 export function requireRateOptions(options: RateOptions): void {
+  const given: unknown = options;
+  if (typeof given !== "object" || given === null)
+    throw new ConfigError(`a bucket has no options; use for instance { rate: 100 }`);
+  requireKnownKeys("a bucket", options, KEYS);
   const { rate, periodMs = SECOND_MS, resolutionMs = RESOLUTION_MS } = options;
   requireRate(rate);
   requireDuration("periodMs", periodMs, 1 / NANOS_PER_MS);

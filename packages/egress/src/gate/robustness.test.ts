@@ -180,6 +180,8 @@ test.each<[unknown, RegExp]>([
   [{ rates: { tokens: 5 } }, /rates\.tokens is 5/],
   [{ rates: "5/s" }, /rates are "5\/s"/],
   [{ retry: true }, /retry is true; use a number of attempts/],
+  [{ retry: "3" }, /retry is "3"; use a number of attempts/],
+  [{ rate: Promise.resolve() }, /rate is a promise; await it first, as in rate: await joinFleet/],
   [{ retry: 0 }, /retry\.attempts is 0/],
   [{ observers: 5 }, /observers is 5/],
   [{ observers: [5] }, /one of observers is 5/],

@@ -122,6 +122,7 @@ export function throttledFetch(options: ThrottledFetchOptions = {}): ThrottledFe
   requireSettings("keys", keys, "of: (input) => new URL(input).pathname");
   requireFunction("keys.of", keys.of);
   requireFunction("fetch", send);
+  if (typeof call !== "function") requireSettings("call", call, "deadlineMs: 30_000");
   const gate = { ...others, concurrency };
   if (!REFUSALS.has(refusals))
     throw new ConfigError(`refusals is "${refusals}"; it must be "auto", "throw" or "respond"`);

@@ -45,6 +45,12 @@ test("a request over the quota is answered with 429, its policy and the seconds,
   });
 });
 
+test("a key that is no text and a cost that is no number are refused with what is expected", () => {
+  const limiter = createInboundLimiter({ rate: "1/s" });
+  expect(() => limiter.admit(5 as never)).toThrow("key is 5; use a text that tells clients apart");
+  expect(() => limiter.admit("ann", "2" as never)).toThrow('cost is "2"; use a whole number');
+});
+
 test("a refused request costs nothing, however often it is tried", () => {
   const clock = new VirtualClock();
   const limiter = createInboundLimiter({

@@ -2,6 +2,7 @@ import { InvariantError } from "@sluice/core";
 import type { Clock, Permit } from "@sluice/core";
 import { createInboundConcurrency } from "./concurrency/inbound-concurrency.ts";
 import type { InboundConcurrency } from "./concurrency/inbound-concurrency.ts";
+import { shown } from "../check-options.ts";
 import { readInboundOptions } from "./inbound-options.ts";
 import type { InboundLimiterOptions, InboundSettings } from "./inbound-options.ts";
 import { tellObservers } from "../observers.ts";
@@ -293,12 +294,16 @@ const COST_MAX = 1_000_000_000;
 
 function requireCost(cost: number): number {
   if (Number.isSafeInteger(cost) && cost >= 0) return Math.min(cost, COST_MAX);
-  throw new InvariantError(`cost is ${cost}; use a whole number of requests, 0 or more`);
+  throw new InvariantError(`cost is ${shown(cost)}; use a whole number of requests, 0 or more`);
 }
 
 const KEY_LENGTH_MAX = 256;
 
 function bounded(key: string): string {
+  if (typeof key !== "string")
+    throw new InvariantError(
+      `key is ${shown(key)}; use a text that tells clients apart, such as an address or a user`,
+    );
   if (key.length <= KEY_LENGTH_MAX) return key;
   return key.slice(0, KEY_LENGTH_MAX / 2) + key.slice(-KEY_LENGTH_MAX / 2);
 }

@@ -1,6 +1,6 @@
 import { ConfigError } from "@sluice/core";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
-import type { Document, Node } from "yaml";
+import type { Document, Node, YAMLError } from "yaml";
 import { show } from "./show.ts";
 import { jsonLineOf } from "./json-lines.ts";
 import type { Path } from "./path.ts";
@@ -24,6 +24,9 @@ const JSON_MAX_BYTES = 32 * 1024 * 1024;
  * gigabytes.
  */
 const VALUES_MAX = 5_000_000;
+
+/** Keys that stand twice and are reported, in one file. A higher bound makes a file of garbage print more lines. */
+const DOUBLE_KEYS_MAX = 100;
 
 /** Levels of nesting. Scenarios and flow files need about ten; recursion fails at thousands. */
 const MAX_DEPTH = 50;
@@ -76,10 +79,7 @@ function parseYaml(text: string, file: string): FileDocument {
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
     const line = lineAt(lines, problem.pos[0]);
-    // The parser recurses and reports the end of its stack with this code.
-    const isTooDeep = problem.code === "RESOURCE_EXHAUSTION";
-    const what = isTooDeep ? "it is nested too deeply" : oneLine(problem.message);
-    throw new ConfigError(`not valid YAML: ${what}`, { file, line });
+    throw new ConfigError(`not valid YAML: ${wordsOf(problem)}`, { file, line });
   }
   refuseDoubleKeys(document, lines, file);
   return {
@@ -88,23 +88,39 @@ function parseYaml(text: string, file: string): FileDocument {
   };
 }
 
+/** The parser's words, except where they speak to the one who calls the parser. */
+function wordsOf({ code, message }: YAMLError): string {
+  // The parser recurses and reports the end of its stack with this code.
+  if (code === "RESOURCE_EXHAUSTION") return "it is nested too deeply";
+  if (code === "MULTIPLE_DOCS")
+    return "a second document begins after ---; expected one document in a file";
+  return oneLine(message);
+}
+
+/** Throws one error with a line for each key that stands twice. */
 function refuseDoubleKeys(document: Document.Parsed, lines: LineCounter, file: string): void {
+  const found: { readonly line: number; readonly message: string }[] = [];
   visit(document, {
     Map: (_, { items }) => {
       const seen = new Set<unknown>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
-        if (seen.has(key.value)) {
-          const line = lineAt(lines, key.range?.[0] ?? 0);
-          throw new ConfigError(`the key ${show(key.value)} stands twice in one map`, {
-            file,
-            line,
+        if (seen.has(key.value) && found.length < DOUBLE_KEYS_MAX)
+          found.push({
+            line: lineAt(lines, key.range?.[0] ?? 0),
+            message: `the key ${show(key.value)} stands twice in one map; expected each key once`,
           });
-        }
         seen.add(key.value);
       }
     },
   });
+  const [first, ...others] = found.toSorted((a, b) => a.line - b.line);
+  if (first === undefined) return;
+  const message = [
+    first.message,
+    ...others.map((other) => `${file}:${other.line}: ${other.message}`),
+  ].join("\n");
+  throw new ConfigError(message, { file, line: first.line });
 }
 
 function valueOf(document: Document.Parsed, lines: LineCounter, file: string): unknown {

@@ -6,12 +6,15 @@ import { show } from "./show.ts";
 
 const STRING: JsonSchema = { type: "string" };
 
+/** Unknown keys of one map that are reported. A higher bound makes a file of garbage print more lines. */
+const UNKNOWN_KEYS_MAX = 100;
+
 /** A map with exactly these keys. */
 export function map<const E extends v.ObjectEntries>(
   entries: E,
 ): v.StrictObjectSchema<E, v.ErrorMessage<v.StrictObjectIssue>> {
   const known = Object.keys(entries).join(", ");
-  return v.strictObject(entries, (issue) => {
+  const message = (issue: v.StrictObjectIssue): string => {
     if (issue.expected === "never") {
       const near = nearest(String(issue.path?.at(-1)?.key), Object.keys(entries));
       const advice = near === undefined ? "" : `did you mean ${near}? `;
@@ -23,7 +26,24 @@ export function map<const E extends v.ObjectEntries>(
     // A missing key: its own schema has the words for what is expected.
     const missing = entries[String(issue.path?.at(-1)?.key)];
     return (missing && v.safeParse(missing, undefined).issues?.[0].message) ?? "is missing";
-  });
+  };
+  const strict = v.strictObject(entries, message);
+  const nothingKnown = v.strictObject({}, message);
+  return {
+    ...strict,
+    "~run": (dataset, config) => {
+      const input: unknown = dataset.value;
+      const result = strict["~run"](dataset, config);
+      if (typeof input !== "object" || input === null) return result;
+      // valibot reports the first unknown key of a map and leaves the others out.
+      const unknown = Object.keys(input).filter((key) => !Object.hasOwn(entries, key));
+      for (const key of unknown.slice(1, UNKNOWN_KEYS_MAX)) {
+        const { issues = [] } = nothingKnown["~run"]({ value: { [key]: undefined } }, config);
+        result.issues?.push(...issues);
+      }
+      return result;
+    },
+  };
 }
 
 /** What editors know of a value before a file is checked, in words of JSON Schema. The check itself may be stricter. */

@@ -44,3 +44,10 @@ test("leaving the scope of `using` ends a permit as ignored, unless it has ended
   other.permit[Symbol.dispose]();
   expect(other.heard).toEqual(["end ok 20"]);
 });
+
+test("an outcome that does not exist is refused, and the permit can still be ended", () => {
+  const { permit } = setUp();
+  expect(() => permit.end("fine" as never)).toThrow('outcome is "fine"; use "ok", "busy"');
+  expect(permit.hasEnded).toBe(false);
+  expect(permit.end("ok")).toBe(true);
+});

@@ -1,3 +1,4 @@
+import { requireOutcome } from "../outcome.ts";
 import type { Outcome } from "../outcome.ts";
 
 /** Where permits come from, and where they go when they end. */
@@ -52,6 +53,7 @@ export class Permit {
    */
   measure(outcome: Outcome, nowMs?: number): boolean {
     if (this.#isMeasured || this.#hasEnded) return false;
+    requireOutcome(outcome);
     this.#isMeasured = true;
     this.#issuer.onMeasure(this, outcome, nowMs);
     return true;
@@ -63,6 +65,7 @@ export class Permit {
    */
   end(outcome: Outcome, nowMs?: number): boolean {
     if (this.#hasEnded) return false;
+    requireOutcome(outcome);
     this.#hasEnded = true;
     this.#issuer.onEnd(this, outcome, nowMs);
     return true;

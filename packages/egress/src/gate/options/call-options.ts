@@ -100,7 +100,7 @@ export function readCall(options: CallOptions, nowMs: number, defaults: CallDefa
   const { attemptTimeoutMs = defaults.attemptTimeoutMs, deadlineMs } = options;
   requireWhole("weight", weight, 1, WEIGHT_MAX);
   if (!Number.isFinite(priority))
-    throw new ConfigError(`priority is ${priority}; it must be a number`);
+    throw new ConfigError(`priority is ${shown(priority)}; it must be a number`);
   if (attemptTimeoutMs !== undefined) requireDuration("attemptTimeoutMs", attemptTimeoutMs);
   requireFunction("costOf", costOf);
   requireBoolean("wait", wait);

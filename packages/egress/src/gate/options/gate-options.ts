@@ -220,7 +220,7 @@ function retryOf(retry: GateOptions["retry"]): RetryOptions | undefined {
   if (typeof retry === "number") return { attempts: retry };
   if (retry !== undefined && typeof retry !== "object")
     throw new ConfigError(
-      `retry is ${String(retry)}; use a number of attempts or settings such as { attempts: 3 }`,
+      `retry is ${shown(retry)}; use a number of attempts or settings such as { attempts: 3 }`,
     );
   return retry;
 }

@@ -16,12 +16,14 @@ Examples:
   sluice run flow.yaml
   sluice run flow.yaml --json
 
-Prints one line when all connectors have connected, and after 2 s one that says which has not; on standard
-error if a sink writes to standard output. Runs until
-SIGINT or SIGTERM: then sources stop, what has come is stored and written, and it exits with 0. A second
-signal ends it at once. Pipelines without a gateway also end with their sources. When the file changes, and on SIGHUP, limits and pipelines of the new file
-are taken over; if it is wrong, the former ones stay. Exits with 1 if it cannot start, with 2 if the
-file is wrong.`;
+Prints one line when all connectors have connected, and after 2 s one that names those that have not; on
+standard error if a sink writes to standard output.
+
+Runs until SIGINT or SIGTERM: then sources stop, messages that were read are stored and written, and it exits
+with 0. A second signal ends it at once. Pipelines without a gateway also end with their sources.
+
+When the file changes, and on SIGHUP, limits and pipelines of the new file are taken over; if it is wrong, the
+former ones stay. Exits with 1 if it cannot start, with 2 if the file is wrong.`;
 
 const CHECK_EXAMPLES = `
 Examples:

@@ -1,4 +1,5 @@
 import { isLoopback, parseHttpAddress, parseListenAddress } from "@sluice/gateway/internal";
+import { placeName } from "@sluice/lab/file";
 import type { Path, Problem } from "@sluice/lab/file";
 import type { CheckedFlow, CheckedGateway } from "../schema/flow-schema.ts";
 import {
@@ -8,6 +9,7 @@ import {
   moduleMistakes,
   rateLimitMistakes,
 } from "../pipeline/pipeline-mistakes.ts";
+import type { IsRight } from "../pipeline/pipeline-mistakes.ts";
 import { sharingMistakes } from "./sharing.ts";
 import { upstreamMistakes } from "../schema/upstream.ts";
 
@@ -17,6 +19,8 @@ type IsFile = (path: string) => boolean;
 /** Keys that a check reads; it is left out if one of them is wrong by itself. */
 interface Check {
   readonly reads: readonly Path[];
+  /** Levels below a key of `reads` at which a wrong value leaves the check out; absent: all. */
+  readonly depth?: number;
   readonly find: () => readonly Problem[];
 }
 
@@ -26,16 +30,26 @@ export function flowMistakes(
   wrong: readonly Path[],
   isFile: IsFile,
 ): readonly Problem[] {
-  const isWhole = (path: Path): boolean =>
-    !wrong.some((one) => isWithin(one, path) || isWithin(path, one));
+  const isRight: IsRight = (path, depth = Infinity) =>
+    !wrong.some(
+      (one) => isWithin(path, one) || (isWithin(one, path) && one.length <= path.length + depth),
+    );
   // A key of the root that is not known may be one of them, misspelt.
   const isMisspelt = wrong.some((path) => path.length === 1 && !(String(path[0]) in flow));
-  return checksOf(flow, isMisspelt, isFile)
-    .filter(({ reads }) => reads.every(isWhole))
+  return checksOf(flow, { isMisspelt, isFile, isRight })
+    .filter(({ reads, depth }) => reads.every((path) => isRight(path, depth)))
     .flatMap(({ find }) => find());
 }
 
-function checksOf(flow: CheckedFlow, isMisspelt: boolean, isFile: IsFile): readonly Check[] {
+interface Surroundings {
+  /** Whether a key of the root is not known. */
+  readonly isMisspelt: boolean;
+  readonly isFile: IsFile;
+  readonly isRight: IsRight;
+}
+
+function checksOf(flow: CheckedFlow, around: Surroundings): readonly Check[] {
+  const { isMisspelt } = around;
   const { gateway, pipelines } = flow;
   return [
     {
@@ -46,7 +60,8 @@ function checksOf(flow: CheckedFlow, isMisspelt: boolean, isFile: IsFile): reado
           : [],
     },
     ...(gateway === undefined ? adminChecks(flow) : gatewayChecks(flow, gateway)),
-    ...pipelineChecks(flow, isFile),
+    ...pipelineChecks(flow, around),
+    { reads: [], find: () => addressMistakes(flow, around.isRight) },
   ];
 }
 
@@ -57,21 +72,19 @@ function adminChecks({ admin }: CheckedFlow): readonly Check[] {
 /** Of each pipeline by itself. */
 function pipelineChecks(
   { name, store, gateway, pipelines = {} }: CheckedFlow,
-  isFile: IsFile,
+  { isMisspelt, isFile, isRight }: Surroundings,
 ): readonly Check[] {
-  const around = { store, hasGateway: gateway !== undefined };
+  const around = { store, hasGateway: gateway !== undefined || isMisspelt, isRight };
   const checks = Object.entries(pipelines).flatMap(([each, pipeline]): readonly Check[] => {
     const path = ["pipelines", each];
-    const vertices = [...path, "vertices"];
+    // A vertex that is no map, or has a key that is wrong as a whole, is no link of a line.
+    const line = { reads: [[...path, "vertices"]], depth: 2 };
     return [
-      { reads: [vertices], find: () => lineMistakes(each, pipeline) },
-      { reads: [vertices], find: () => moduleMistakes(each, pipeline, isFile) },
-      { reads: [[...path, "limits"], vertices], find: () => rateLimitMistakes(each, pipeline) },
+      { ...line, find: () => lineMistakes(each, pipeline) },
+      { ...line, find: () => moduleMistakes(each, pipeline, { isFile, isRight }) },
+      { ...line, find: () => rateLimitMistakes(each, pipeline, isRight) },
+      { ...line, find: () => connectorMistakes(each, pipeline, around) },
       { reads: [path, ["store"]], find: () => fleetMistakes(each, pipeline, around) },
-      {
-        reads: [vertices, [...path, "deadLetter"], ["gateway"]],
-        find: () => connectorMistakes(each, pipeline, around),
-      },
     ];
   });
   if (checks.length === 0) return checks;
@@ -112,6 +125,44 @@ function gatewayChecks(
     },
     { reads: ofGateway("upstream"), find: () => clusterMistakes(given) },
   ];
+}
+
+/** Addresses of this process on which two parts of the file listen. Port 0 is a free one each time. */
+function addressMistakes(
+  { admin, gateway, pipelines = {} }: CheckedFlow,
+  isRight: IsRight,
+): readonly Problem[] {
+  const places: { readonly path: Path; readonly read: () => { host: string; port: number } }[] = [];
+  const listens = (path: Path, read: () => { host: string; port: number }): void => {
+    if (isRight(path)) places.push({ path, read });
+  };
+  if (admin !== undefined) listens(["admin", "listen"], () => parseHttpAddress(admin.listen));
+  if (isRight(["gateway", "listen"]))
+    gateway?.listen.forEach((url, index) =>
+      listens(
+        gateway.listen.length === 1 ? ["gateway", "listen"] : ["gateway", "listen", index],
+        () => parseListenAddress(url),
+      ),
+    );
+  for (const [name, pipeline] of Object.entries(pipelines)) {
+    const path = ["pipelines", name, "vertices", 0, "source", "http", "listen"];
+    if (!isRight(path)) continue;
+    const listen = pipeline.vertices[0]?.source;
+    const address = listen?.kind === "http" ? listen.options["listen"] : undefined;
+    if (typeof address === "string") listens(path, () => parseHttpAddress(address));
+  }
+  const seen = new Map<string, Path>();
+  return places.flatMap(({ path, read }) => {
+    const { host, port } = read();
+    const address = `${host}:${port}`;
+    const former = seen.get(address);
+    if (former === undefined || port === 0) {
+      seen.set(address, path);
+      return [];
+    }
+    const what = `is ${address}, where ${placeName(former, "")} listens too; expected a port of its own`;
+    return [mistake(path, what)];
+  });
 }
 
 function ofGateway(...keys: readonly string[]): readonly Path[] {

@@ -12,7 +12,11 @@ const [LEASE_MIN_MS, LEASE_MAX_MS] = [500, 600_000];
 interface Surroundings {
   readonly store: FlowStore;
   readonly hasGateway: boolean;
+  readonly isRight: IsRight;
 }
+
+/** Whether nothing is wrong at a place, around it, and down to `depth` levels inside of it; all levels if absent. */
+export type IsRight = (path: Path, depth?: number) => boolean;
 
 /** The line of vertices: a source, maps, a sink, with names of their own. */
 export function lineMistakes(name: string, { vertices }: FlowPipeline): readonly Problem[] {
@@ -53,14 +57,16 @@ export function lineMistakes(name: string, { vertices }: FlowPipeline): readonly
 export function moduleMistakes(
   name: string,
   { vertices }: FlowPipeline,
-  isFile: (path: string) => boolean,
+  { isFile, isRight }: { readonly isFile: (path: string) => boolean; readonly isRight: IsRight },
 ): readonly Problem[] {
   return vertices.flatMap(({ map }, index) => {
-    const module = map?.options["module"];
+    const path = ["pipelines", name, "vertices", index, "map"];
+    if (map === undefined || !isRight(path)) return [];
+    const module = map.options["module"];
     if (typeof module !== "string" || module.startsWith("file:") || isFile(module)) return [];
     return [
       mistake(
-        ["pipelines", name, "vertices", index, "map", "module"],
+        [...path, "module"],
         `is ${JSON.stringify(module)}, and there is no such file; expected the path of a module, from the folder of the flow file`,
       ),
     ];
@@ -72,20 +78,33 @@ function expectedRole(index: number, count: number): "source" | "map" | "sink" {
   return index === count - 1 ? "sink" : "map";
 }
 
-/** Rate limits with what they inherit. */
-export function rateLimitMistakes(name: string, pipeline: FlowPipeline): readonly Problem[] {
-  const outer = pipeline.limits?.rateLimit;
-  const own = pipeline.vertices.flatMap((vertex, index) =>
-    vertex.limits?.rateLimit === undefined
-      ? []
-      : readingMistakes(
-          ["pipelines", name, "vertices", index, "limits", "rateLimit"],
-          inheritRateLimit(outer, vertex.limits.rateLimit),
-        ),
-  );
-  const isInherited = pipeline.vertices.some((vertex) => vertex.limits?.rateLimit === undefined);
-  if (outer === undefined || !isInherited) return own;
-  return [...readingMistakes(["pipelines", name, "limits", "rateLimit"], outer), ...own];
+/** Rate limits with what they inherit, without the keys that are wrong by themselves. */
+export function rateLimitMistakes(
+  name: string,
+  { limits, vertices }: FlowPipeline,
+  isRight: IsRight,
+): readonly Problem[] {
+  const rightKeys = (path: Path, block: unknown): object | undefined => {
+    if (block === undefined || !isRight(path, 0)) return undefined;
+    return Object.fromEntries(
+      Object.entries(block as object).filter(([key]) => isRight([...path, key])),
+    );
+  };
+  const outerPath = ["pipelines", name, "limits", "rateLimit"];
+  const outer = rightKeys(outerPath, limits?.rateLimit);
+  const own = vertices.map((vertex, index) => {
+    const path = ["pipelines", name, "vertices", index, "limits", "rateLimit"];
+    return { path, block: rightKeys(path, vertex.limits?.rateLimit) };
+  });
+  const isInherited = vertices.some((vertex) => vertex.limits?.rateLimit === undefined);
+  return [
+    ...(isInherited && outer !== undefined ? readingMistakes(outerPath, outer) : []),
+    // What a vertex inherits is not known if the outer block is wrong.
+    ...(isRight(outerPath.slice(0, -1)) ? own : []).flatMap(({ path, block }) =>
+      block === undefined ? [] : readingMistakes(path, inheritRateLimit(outer, block)),
+    ),
+    // A key that was left out is not missing.
+  ].filter(({ path }) => isRight(path));
 }
 
 function readingMistakes(path: Path, block: unknown): readonly Problem[] {
@@ -161,7 +180,7 @@ export function fleetMistakes(
 export function connectorMistakes(
   name: string,
   { vertices, deadLetter }: FlowPipeline,
-  { hasGateway }: Surroundings,
+  { hasGateway, isRight }: Surroundings,
 ): readonly Problem[] {
   const path = ["pipelines", name];
   const chosen = [
@@ -172,7 +191,7 @@ export function connectorMistakes(
     ...(deadLetter === undefined ? [] : [{ at: [...path, "deadLetter"], ...deadLetter }]),
   ];
   return chosen.flatMap(({ at, kind, options = {} }) =>
-    kind === "pulsar" && options["url"] === undefined && !hasGateway
+    isRight(at) && kind === "pulsar" && options["url"] === undefined && !hasGateway
       ? [
           mistake(
             [...at, "pulsar"],
