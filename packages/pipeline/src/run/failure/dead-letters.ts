@@ -56,7 +56,7 @@ export class DeadLetters {
   async #tryWrite(sink: Sink, letters: readonly Letter[]): Promise<readonly WriteResult[]> {
     try {
       const messages = letters.map(({ message }) => message);
-      return (await sink.write(messages, { signal: this.#context.cut })) ?? [];
+      return (await sink.write(messages, { signal: this.#context.abandoned })) ?? [];
     } catch (thrown) {
       const failure = { error: asError(thrown), isRetriable: true };
       return letters.map(() => failure);

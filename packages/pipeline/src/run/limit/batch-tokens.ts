@@ -2,28 +2,39 @@ import type { Grant, Timer } from "@sluice/core";
 import { LastSecond } from "./last-second.ts";
 import type { ReadLimit } from "./read-limit.ts";
 import { SavedTokens } from "./saved-tokens.ts";
+import type { SentMessages } from "./sent-messages.ts";
+import { ShareSecond } from "./share-second.ts";
 
 /** Tokens of a second that are saved up at most, and the longest time that a batch gathers them, ms. */
 const SAVED_MAX_MS = 1_000;
-/** Part of a share that a sliding second may see above it, as of a limiter. */
-const ABOVE = 0.04;
+/**
+ * Part of a share that a sliding second may see above it. Raised, all replicas catch up at once after a stall that they
+ * share. Lower, tokens that were saved up during a stall are used up later: with 0.02 those of 100 ms take 5 s.
+ */
+const ABOVE = 0.02;
+/** Tolerance in tokens, for sums that end a little above a whole number. */
+const TINY = 1e-9;
 
 /**
  * The tokens of batches that take long. A limiter keeps the tokens of 40 ms, so that a vertex that works on one batch for
  * 200 ms would get a fifth of its limit: here tokens are taken while it works, and used by the batches that follow. A
- * sliding second still sees at most 1.05 times the share.
+ * sliding second still sees at most 1.02 times what the share has brought in it, rounded up below 50 messages a second.
  */
 export class BatchTokens {
   readonly #limit: ReadLimit;
   readonly #timer: Timer;
   readonly #saved = new SavedTokens();
   readonly #used = new LastSecond();
+  readonly #sent: SentMessages | undefined;
+  readonly #brought = new ShareSecond();
   #limiter: ReadLimit["limiter"];
   #startedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(limit: ReadLimit, timer: Timer) {
+  /** @param sent What a sink has sent; otherwise tokens count as used when they are taken for a batch. */
+  constructor(limit: ReadLimit, timer: Timer, sent: SentMessages | undefined) {
     this.#limit = limit;
     this.#timer = timer;
+    this.#sent = sent;
   }
 
   /** Takes what is there now towards a batch of `countMax`. Answers whether more is wanted. */
@@ -71,7 +82,10 @@ export class BatchTokens {
 
   #use(count: number, nowMs: number): Grant {
     this.#startedAtMs = nowMs;
-    return this.#saved.take(count, this.#used.add(count, nowMs));
+    return this.#saved.take(
+      count,
+      this.#sent === undefined ? this.#used.add(count, nowMs) : () => {},
+    );
   }
 
   /** A batch of a few messages would keep its worker as long as a full one: the second that has seen too much must end first. */
@@ -80,10 +94,12 @@ export class BatchTokens {
     return usable * 2 >= wanted ? usable : 0;
   }
 
-  /** Tokens that may be used now without a second that sees more than its part: one more than the share, or 4 %. */
+  /** Tokens that may be used now without a second that sees more than its part. */
   #allowed(nowMs: number): number {
     const share = this.#limit.limiter?.state().share;
     if (share === undefined) return Infinity;
-    return Math.floor(share + Math.max(1, share * ABOVE) - this.#used.sum(nowMs));
+    const brought = this.#brought.look(share, nowMs);
+    const most = Math.max(1, Math.ceil(brought - TINY), Math.floor(brought * (1 + ABOVE)));
+    return most - (this.#sent ?? this.#used).sum(nowMs);
   }
 }
