@@ -143,8 +143,9 @@ export class WorkLoop implements VertexLoop {
         continue;
       }
       // Batches that take long are few at once: each takes its part of the tokens that come meanwhile.
-      const gatherMs = concurrency === 1 ? 0 : this.#workMs / concurrency;
-      const grant = await this.#tokens.next(countMax, gatherMs, cut);
+      const workMs = this.#workMs;
+      const gatherMs = concurrency === 1 ? 0 : workMs / concurrency;
+      const grant = await this.#tokens.next(countMax, { gatherMs, workMs }, cut);
       if (grant === undefined) return;
       this.#start(input.take(grant.count), grant, timer.now());
     }
