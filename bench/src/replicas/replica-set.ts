@@ -12,10 +12,12 @@ const MEMBERS_MAX = 8;
 export const LEASE = process.env["BENCH_LEASE"] ?? "3s";
 
 /**
- * The vertex that has the limit. `in` is where tokens are taken first; what waits behind it comes late and then at once. `out`
- * takes its tokens right before the request.
+ * Where the limit is written. `pipeline` is how the README does it: every vertex inherits it and takes tokens of its own. `in` alone lets
+ * through at once what came late behind it; `out` takes its tokens right before the request.
  */
-export const LIMIT_AT = process.env["BENCH_LIMIT_AT"] === "out" ? "out" : "in";
+export const LIMIT_AT = limitAtOf(process.env["BENCH_LIMIT_AT"] ?? "pipeline");
+
+const LIMITS = `limits: { rateLimit: { max: ${LIMIT}, min: ${LIMIT} } }`;
 
 /** Where the replicas read and write. */
 export interface Ends {
@@ -113,19 +115,23 @@ store: { redis: { url: "${redisUrl}" } }
 pipelines:
   replicas:
     fleet: { maxMembers: ${MEMBERS_MAX}, lease: ${LEASE} }
+    ${limitsAt("pipeline")}
     vertices:
       - name: in
         source: { pulsar: { url: "${brokerUrl}", topic: "${topic}", subscription: ${subscription}, format: json } }
-${limitsOf("in")}
+        ${limitsAt("in")}
       - { name: stamp, map: { module: ./stamp.mjs } }
       - name: out
         sink: { http: { url: "${serviceUrl}" } }
-${limitsOf("out")}
+        ${limitsAt("out")}
 `;
 }
 
-function limitsOf(vertex: "in" | "out"): string {
-  return vertex === LIMIT_AT
-    ? `        limits: { rateLimit: { max: ${LIMIT}, min: ${LIMIT} } }`
-    : "";
+function limitsAt(place: typeof LIMIT_AT): string {
+  return place === LIMIT_AT ? LIMITS : "";
+}
+
+function limitAtOf(text: string): "pipeline" | "in" | "out" {
+  if (text === "pipeline" || text === "in" || text === "out") return text;
+  throw new RangeError(`BENCH_LIMIT_AT is ${text}; use pipeline, in or out`);
 }

@@ -32,6 +32,7 @@ export type {
   SinkGate,
   SinkWaiting,
   WriteFailure,
+  WriteOptions,
   WriteResult,
 } from "./connector/sink.ts";
 export type { ConnectorEvent, OpenContext } from "./connector/open-context.ts";

@@ -230,6 +230,18 @@ test("the time that requests take, which why names, is that of requests that suc
   expect(await writing).toBeUndefined();
 });
 
+test("a request is told as sent when it is written to a connection, not while it waits for a permit", async () => {
+  const { sink, service } = await scene({ request: { concurrency: 2 } }, () => undefined);
+  let sent = 0;
+  const end = new AbortController();
+  const onSent = (count: number): void => void (sent += count);
+  const writing = sink.write(many(5), { signal: end.signal, onSent });
+  await until("two requests", () => service.requests.length === 2);
+  expect([sink.tellsSent, sent]).toEqual([true, 2]);
+  end.abort();
+  await writing;
+});
+
 test("as many connections are opened as requests are in flight, and used again", async () => {
   const { sink, service } = await scene({ request: { concurrency: 3 } });
   for (let round = 0; round < 3; round++) await sink.write(many(30), unhurried);

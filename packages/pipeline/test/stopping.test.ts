@@ -68,6 +68,27 @@ test("a stop drains what was read, gives the rest back at the deadline and close
   ]);
 });
 
+test("a write that runs at the deadline of a drain may end, so that its messages do not come again", async () => {
+  const world = newWorld();
+  const source = new MemorySource([1, 2, 3], { isEndless: true });
+  // As a request does: it arrives at once, and an abort only loses its answer.
+  const sink = new MemorySink({ onWrite: (_, { signal }) => world.timer.sleep(1300, signal) });
+  const running = await startPipeline(
+    {
+      name: "p",
+      source: { name: "in", source },
+      maps: [],
+      sink: { name: "out", sink },
+      drainMs: 1000,
+    },
+    world.runtime,
+  );
+  await world.timer.advance(100);
+  await passing(world.timer, running.stop());
+  expect(source.acknowledged).toHaveLength(3);
+  expect(source.givenBack).toEqual([]);
+});
+
 test("a sink that hangs does not hold up a stop longer than the deadline and its grace", async () => {
   const world = newWorld();
   const source = new MemorySource([1, 2, 3], { isEndless: true });

@@ -11,6 +11,13 @@ export interface WriteFailure {
   readonly retryAfterMs?: number | undefined;
 }
 
+export interface WriteOptions {
+  /** Ends waiting half a second after the drain's deadline. */
+  readonly signal: AbortSignal;
+  /** `count` messages are on their way to the server now. Undefined while the vertex has no rate limit. */
+  readonly onSent?: ((count: number) => void) | undefined;
+}
+
 /** `undefined`: the server has the message. */
 export type WriteResult = WriteFailure | undefined;
 
@@ -21,14 +28,18 @@ export interface Sink<T = unknown> {
   /** False: what is written has no headers, so that a dead letter says in its value why it is one. Default: true. */
   readonly carriesHeaders?: boolean;
   /**
+   * Whether `write` calls `onSent` when it sends messages. Default: false; a rate limit then counts all of a write as sent at
+   * its start, although some may wait inside the sink and arrive together with those of the next write.
+   */
+  readonly tellsSent?: boolean;
+  /**
    * Resolves once the server has what it is going to have: one result for each message, in their order;
    * or nothing if all are written. Rejecting is a failure of every message that may succeed later.
    * Rejecting with a `SinkClosedError` ends the pipeline without an error: nobody reads the sink any more.
-   * `signal` ends waiting at the drain's deadline.
    */
   write(
     messages: readonly Message<T>[],
-    options: { readonly signal: AbortSignal },
+    options: WriteOptions,
   ): Promise<readonly WriteResult[] | void>;
   /** The reason for which writing waits at present, for `why` and metrics. */
   why?(): SinkWaiting | undefined;

@@ -16,6 +16,8 @@ import type { Vertex } from "./vertex/vertex.ts";
 
 /** How long calls that were cut off at the drain's deadline may take to end, ms: what they wrote is then acknowledged. */
 const CUT_OFF_MS = 1000;
+/** Part of it before the writes of sinks are aborted, ms: a request that is aborted may have arrived, and would come again. */
+const ENDING_MS = 500;
 /** How long a connector may take to close, ms. */
 const CLOSE_MS = 5000;
 
@@ -26,6 +28,7 @@ interface PipelineParts {
   readonly context: RunContext;
   readonly stop: AbortController;
   readonly cut: AbortController;
+  readonly abandon: AbortController;
   readonly vertices: readonly Vertex[];
   readonly channels: readonly Channel[];
   readonly source: Source;
@@ -99,7 +102,7 @@ export class Pipeline implements RunningPipeline {
   }
 
   async #run(): Promise<PipelineState> {
-    const { vertices, acknowledger, cut } = this.#parts;
+    const { vertices, acknowledger, cut, abandon } = this.#parts;
     let failure: { readonly error: Error } | undefined;
     const drained = Promise.all(vertices.map(({ loop }) => loop.run())).then(() =>
       acknowledger.idle(),
@@ -117,7 +120,10 @@ export class Pipeline implements RunningPipeline {
       // What a loop rejects with after its pipeline has ended is of no use.
       drained.catch(() => {});
       this.#wake();
-      await this.#within(Promise.all(vertices.map(({ loop }) => loop.idle())), CUT_OFF_MS);
+      const idle = Promise.all(vertices.map(({ loop }) => loop.idle()));
+      const isIdle = await this.#within(idle, ENDING_MS);
+      abandon.abort();
+      if (!isIdle) await this.#within(idle, CUT_OFF_MS - ENDING_MS);
     }
     await this.#close();
     return this.#end(failure);

@@ -14,6 +14,8 @@ export interface RunContext {
   readonly stopped: AbortSignal;
   /** Aborted at the drain's deadline: nothing is started any more. */
   readonly cut: AbortSignal;
+  /** Aborted soon after the drain's deadline: writes that still run are given up. */
+  readonly abandoned: AbortSignal;
 }
 
 /** Sleeps unless the signal is aborted; answers whether the whole time has passed. */

@@ -41,6 +41,7 @@ export async function startPipeline(
   signal?.throwIfAborted();
   const stop = new AbortController();
   const cut = new AbortController();
+  const abandon = new AbortController();
   const context: RunContext = {
     pipeline: definition.name,
     timer,
@@ -49,6 +50,7 @@ export async function startPipeline(
     tell: guarded(runtime.observe),
     stopped: stop.signal,
     cut: cut.signal,
+    abandoned: abandon.signal,
   };
   const abort = (): void => stop.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
@@ -57,7 +59,7 @@ export async function startPipeline(
   const parts = await assemble(definition, context, pools, () =>
     openConnectors(definition, context),
   ).finally(() => signal?.removeEventListener("abort", abort));
-  return new Pipeline({ ...parts, context, stop, cut, pools, drainMs, signal });
+  return new Pipeline({ ...parts, context, stop, cut, abandon, pools, drainMs, signal });
 }
 
 /** A callback of the user whose errors change nothing: the pipeline must go on. */

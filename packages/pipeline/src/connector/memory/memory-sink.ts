@@ -1,10 +1,10 @@
-import type { Sink, SinkConnector, WriteResult } from "../sink.ts";
+import type { Sink, SinkConnector, WriteOptions, WriteResult } from "../sink.ts";
 import type { Message } from "../../message.ts";
 
 /** Called before messages are kept. It answers failures, throws, or waits, as a server would. */
 export type OnWrite<T> = (
   messages: readonly Message<T>[],
-  options: { readonly signal: AbortSignal },
+  options: WriteOptions,
 ) => readonly WriteResult[] | void | Promise<readonly WriteResult[] | void>;
 
 /**

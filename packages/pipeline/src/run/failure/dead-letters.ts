@@ -57,7 +57,7 @@ export class DeadLetters {
   async #tryWrite(sink: Sink, letters: readonly Letter[]): Promise<readonly WriteResult[]> {
     try {
       const messages = letters.map(({ message }) => message);
-      return (await sink.write(messages, { signal: this.#context.cut })) ?? [];
+      return (await sink.write(messages, { signal: this.#context.abandoned })) ?? [];
     } catch (thrown) {
       // No later try can succeed: the pipeline ends, and what is not acknowledged comes again.
       if (thrown instanceof SinkClosedError) throw thrown;

@@ -2,28 +2,47 @@ import type { Grant, Timer } from "@sluice/core";
 import { LastSecond } from "./last-second.ts";
 import type { ReadLimit } from "./read-limit.ts";
 import { SavedTokens } from "./saved-tokens.ts";
+import type { SentMessages } from "./sent-messages.ts";
+import { ShareSecond } from "./share-second.ts";
 
 /** Tokens of a second that are saved up at most, and the longest time that a batch gathers them, ms. */
 const SAVED_MAX_MS = 1_000;
-/** Part of a share that a sliding second may see above it, as of a limiter. */
-const ABOVE = 0.04;
+/**
+ * Part of a share that a sliding second may see above it. Raised, all replicas catch up at once after a stall that they
+ * share. Lower, tokens that were saved up during a stall are used up later: with 0.02 those of 100 ms take 5 s.
+ */
+const ABOVE = 0.02;
+/**
+ * Part of its tokens that a batch starts with, at least, while the second that has seen too much ends. A batch of a few
+ * messages keeps its worker as long as a full one: with a half, batches of 650 ms had 0.77 of their limit. Batches that take
+ * less than `SLOW_MS` start with a half, because waits for more would gather them to one burst in each second.
+ */
+const PART_MIN = 0.5;
+const SLOW_PART_MIN = 0.9;
+const SLOW_MS = 100;
+/** Tolerance in tokens, for sums that end a little above a whole number. */
+const TINY = 1e-9;
 
 /**
  * The tokens of batches that take long. A limiter keeps the tokens of 40 ms, so that a vertex that works on one batch for
  * 200 ms would get a fifth of its limit: here tokens are taken while it works, and used by the batches that follow. A
- * sliding second still sees at most 1.05 times the share.
+ * sliding second still sees at most 1.02 times what the share has brought in it, rounded up below 50 messages a second.
  */
 export class BatchTokens {
   readonly #limit: ReadLimit;
   readonly #timer: Timer;
   readonly #saved = new SavedTokens();
   readonly #used = new LastSecond();
+  readonly #sent: SentMessages | undefined;
+  readonly #brought = new ShareSecond();
   #limiter: ReadLimit["limiter"];
   #startedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(limit: ReadLimit, timer: Timer) {
+  /** @param sent What a sink has sent; otherwise tokens count as used when they are taken for a batch. */
+  constructor(limit: ReadLimit, timer: Timer, sent: SentMessages | undefined) {
     this.#limit = limit;
     this.#timer = timer;
+    this.#sent = sent;
   }
 
   /** Takes what is there now towards a batch of `countMax`. Answers whether more is wanted. */
@@ -43,15 +62,21 @@ export class BatchTokens {
   }
 
   /**
-   * Tokens for a batch of 1 to `countMax` messages: as many as came within `gatherMs` since the last batch. Undefined if
+   * Tokens for a batch of 1 to `countMax` messages that takes about `workMs`: as many as came within `gatherMs` since the last batch. Undefined if
    * the signal ended the wait, or the limit has changed.
    */
-  async next(countMax: number, gatherMs: number, signal: AbortSignal): Promise<Grant | undefined> {
+  async next(
+    countMax: number,
+    { gatherMs, workMs }: { readonly gatherMs: number; readonly workMs: number },
+    signal: AbortSignal,
+  ): Promise<Grant | undefined> {
     for (;;) {
       const isShort = this.save(countMax);
       const nowMs = this.#timer.now();
       const wanted = Math.min(countMax, this.#saved.count);
-      const usable = this.#usable(wanted, nowMs);
+      const allowed = Math.min(wanted, this.#allowed(nowMs));
+      const usable =
+        allowed >= wanted * (workMs < SLOW_MS ? PART_MIN : SLOW_PART_MIN) ? allowed : 0;
       const leftMs = this.#startedAtMs + Math.min(gatherMs, SAVED_MAX_MS) - nowMs;
       if (usable > 0 && (!isShort || leftMs <= 0)) return this.#use(usable, nowMs);
       if (this.#saved.count > 0) {
@@ -71,19 +96,18 @@ export class BatchTokens {
 
   #use(count: number, nowMs: number): Grant {
     this.#startedAtMs = nowMs;
-    return this.#saved.take(count, this.#used.add(count, nowMs));
+    return this.#saved.take(
+      count,
+      this.#sent === undefined ? this.#used.add(count, nowMs) : () => {},
+    );
   }
 
-  /** A batch of a few messages would keep its worker as long as a full one: the second that has seen too much must end first. */
-  #usable(wanted: number, nowMs: number): number {
-    const usable = Math.min(wanted, this.#allowed(nowMs));
-    return usable * 2 >= wanted ? usable : 0;
-  }
-
-  /** Tokens that may be used now without a second that sees more than its part: one more than the share, or 4 %. */
+  /** Tokens that may be used now without a second that sees more than its part. */
   #allowed(nowMs: number): number {
     const share = this.#limit.limiter?.state().share;
     if (share === undefined) return Infinity;
-    return Math.floor(share + Math.max(1, share * ABOVE) - this.#used.sum(nowMs));
+    const brought = this.#brought.look(share, nowMs);
+    const most = Math.max(1, Math.ceil(brought - TINY), Math.floor(brought * (1 + ABOVE)));
+    return most - (this.#sent ?? this.#used).sum(nowMs);
   }
 }

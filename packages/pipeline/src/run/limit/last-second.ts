@@ -1,4 +1,4 @@
-const SECOND_MS = 1_000;
+export const SECOND_MS = 1_000;
 
 /** Counts what was used in the last second, with a sum for each millisecond that saw a use. */
 export class LastSecond {

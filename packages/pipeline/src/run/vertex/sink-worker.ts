@@ -4,6 +4,8 @@ import type { Batch } from "../../flow/batch.ts";
 import type { Origin } from "../../flow/origin.ts";
 import type { FailedTry } from "../../flow/tries.ts";
 import type { Message } from "../../message.ts";
+import type { ReadLimit } from "../limit/read-limit.ts";
+import { SentMessages } from "../limit/sent-messages.ts";
 import type { Acknowledger } from "./acknowledger.ts";
 import type { VertexWaiting } from "../pipeline-state.ts";
 import type { Retrier } from "../failure/retrier.ts";
@@ -15,6 +17,7 @@ import type { Worker } from "./work-loop.ts";
 interface SinkWorkerParts {
   readonly context: RunContext;
   readonly sink: Sink;
+  readonly limit: ReadLimit;
   readonly meter: VertexMeter;
   readonly acknowledger: Acknowledger;
   readonly retrier: Retrier;
@@ -22,6 +25,7 @@ interface SinkWorkerParts {
 
 /** Writes batches to the sink; messages that it has complete their source messages. */
 export class SinkWorker implements Worker {
+  readonly sent: SentMessages = new SentMessages();
   readonly #parts: SinkWorkerParts;
   /** When `why` first found the sink waiting. */
   #waitingSinceMs: number | undefined;
@@ -88,15 +92,22 @@ export class SinkWorker implements Worker {
 
   /** Undefined: all are written. */
   async #write(messages: readonly Message[]): Promise<readonly WriteResult[] | undefined> {
-    const { sink, context } = this.#parts;
+    const { sink, context, limit } = this.#parts;
+    const { timer } = context;
+    const counted = limit.isLimited
+      ? this.sent.begin(messages.length, sink.tellsSent === true, timer.now())
+      : undefined;
+    const onSent = counted && ((count: number) => counted.onSent(count, timer.now()));
     let results: readonly WriteResult[] | void;
     try {
-      results = await sink.write(messages, { signal: context.cut });
+      results = await sink.write(messages, { signal: context.abandoned, onSent });
     } catch (thrown) {
       // No later try can succeed, and the messages are not to blame: the pipeline ends.
       if (thrown instanceof SinkClosedError) throw thrown;
       const failure = { error: asError(thrown), isRetriable: true };
       return messages.map(() => failure);
+    } finally {
+      counted?.end();
     }
     if (results === undefined || results.length === messages.length) return results ?? undefined;
     const text = `a sink answered ${results.length} results for ${messages.length} messages; it must answer one for each, or nothing`;

@@ -6,6 +6,7 @@ import type { VertexSettings } from "../../definition/vertex-settings.ts";
 import type { Channel } from "./channel.ts";
 import type { VertexWaiting, VertexWork } from "../pipeline-state.ts";
 import type { ReadLimit } from "../limit/read-limit.ts";
+import type { SentMessages } from "../limit/sent-messages.ts";
 import { slept } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 import type { VertexLoop } from "./vertex.ts";
@@ -23,6 +24,8 @@ export interface Worker {
   work(batch: Batch, grant: Grant | undefined): Promise<void> | undefined;
   /** Why it waits, if it does. */
   why(): VertexWaiting | undefined;
+  /** Of a sink: what it has sent. */
+  readonly sent?: SentMessages;
   /** The gate of a sink, if it has one. */
   gate?(): SinkGate | undefined;
   /** No batch comes any more. */
@@ -56,7 +59,7 @@ export class WorkLoop implements VertexLoop {
 
   constructor(parts: WorkLoopParts) {
     this.#parts = parts;
-    this.#tokens = new BatchTokens(parts.limit, parts.context.timer);
+    this.#tokens = new BatchTokens(parts.limit, parts.context.timer, parts.worker.sent);
   }
 
   /** Batches that were read and are not done, those that the drain's deadline cut off included. */
@@ -140,8 +143,9 @@ export class WorkLoop implements VertexLoop {
         continue;
       }
       // Batches that take long are few at once: each takes its part of the tokens that come meanwhile.
-      const gatherMs = concurrency === 1 ? 0 : this.#workMs / concurrency;
-      const grant = await this.#tokens.next(countMax, gatherMs, cut);
+      const workMs = this.#workMs;
+      const gatherMs = concurrency === 1 ? 0 : workMs / concurrency;
+      const grant = await this.#tokens.next(countMax, { gatherMs, workMs }, cut);
       if (grant === undefined) return;
       this.#start(input.take(grant.count), grant, timer.now());
     }

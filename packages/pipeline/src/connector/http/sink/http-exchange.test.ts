@@ -7,7 +7,7 @@ const controller = { abort: () => undefined } as unknown as Dispatcher.DispatchC
 
 test("an upgrade that was not asked for closes its socket and gives the connection back", async () => {
   let givenBack = 0;
-  const exchange = new HttpExchange(Infinity, () => givenBack++);
+  const exchange = new HttpExchange(Infinity, { onSent: () => {}, onOver: () => givenBack++ });
   const socket = new PassThrough();
   exchange.onRequestStart(controller);
   exchange.onRequestUpgrade(controller, 101, {}, socket);

@@ -14,6 +14,14 @@ export interface HttpAnswer {
   readonly excerpt: string;
 }
 
+/** Who is told of an exchange. */
+interface ExchangeOwner {
+  /** There is a connection, and the request is written to it. */
+  onSent(): void;
+  /** The connection is free, or was given up. */
+  onOver(exchange: HttpExchange): void;
+}
+
 /** Bytes of an answer's body that are read, so that its connection can be used again; beyond it the connection is closed. */
 const ANSWER_BYTES_MAX = 65_536;
 
@@ -37,12 +45,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler, Sleeper {
   #headers: IncomingHttpHeaders = {};
   #pieces: Buffer[] | undefined;
   #bytes = 0;
-  readonly #onOver: (exchange: HttpExchange) => void;
+  readonly #owner: ExchangeOwner;
 
-  /** @param onOver Called once the connection is free, or was given up. */
-  constructor(dueMs: number, onOver: (exchange: HttpExchange) => void) {
+  constructor(dueMs: number, owner: ExchangeOwner) {
     this.dueMs = dueMs;
-    this.#onOver = onOver;
+    this.#owner = owner;
     this.answered = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -70,7 +77,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler, Sleeper {
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
-    if (this.#abortedBecause !== undefined) controller.abort(this.#abortedBecause);
+    if (this.#abortedBecause === undefined) this.#owner.onSent();
+    else controller.abort(this.#abortedBecause);
   }
 
   /** Undici leaves the socket to its handler, and frees the client for a new one. */
@@ -81,7 +89,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, Sleeper {
     socket: Duplex,
   ): void {
     socket.destroy();
-    this.#onOver(this);
+    this.#owner.onOver(this);
     this.#reject(new Error("the service answered with an upgrade, which was not asked for"));
   }
 
@@ -106,13 +114,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler, Sleeper {
   onResponseError(_controller: Controller, error: Error): void {
     if (this.#status !== undefined) this.#end();
     else {
-      this.#onOver(this);
+      this.#owner.onOver(this);
       this.#reject(error);
     }
   }
 
   #end(): void {
-    this.#onOver(this);
+    this.#owner.onOver(this);
     const pieces = this.#pieces;
     this.#resolve({
       status: this.#status ?? 0,

@@ -17,6 +17,7 @@ import type {
   SinkGate,
   SinkWaiting,
   WriteFailure,
+  WriteOptions,
   WriteResult,
 } from "../../sink.ts";
 import { HttpAnswerError } from "./http-answer-error.ts";
@@ -89,6 +90,7 @@ interface Writing {
   readonly results: (WriteResult | true)[];
   readonly exchanges: Set<HttpExchange>;
   readonly signal: AbortSignal;
+  readonly onSent: WriteOptions["onSent"];
 }
 
 /** A request before it is made. */
@@ -101,6 +103,7 @@ interface Planned {
 class HttpSink implements Sink {
   /** Only those of `carry`, and of a batch those that all messages agree on. */
   readonly carriesHeaders = false;
+  readonly tellsSent = true;
   readonly #settings: HttpSinkSettings;
   readonly #context: OpenContext;
   readonly #connections: HttpConnections;
@@ -146,13 +149,14 @@ class HttpSink implements Sink {
 
   async write(
     messages: readonly Message[],
-    { signal }: { readonly signal: AbortSignal },
+    { signal, onSent }: WriteOptions,
   ): Promise<readonly WriteResult[] | void> {
     const writing: Writing = {
       messages,
       results: messages.map(() => true),
       exchanges: new Set(),
       signal,
+      onSent,
     };
     await untilAborted(this.#sendAll(writing), signal, (because) => {
       for (const exchange of writing.exchanges) exchange.abort(because);
@@ -261,7 +265,7 @@ class HttpSink implements Sink {
     return retry === undefined ? { cost: own } : { ...IDEMPOTENT, cost: own };
   }
 
-  #exchange(planned: Planned, { exchanges, signal }: Writing): Promise<HttpAnswer> {
+  #exchange(planned: Planned, { exchanges, signal, onSent }: Writing): Promise<HttpAnswer> {
     // The call may have waited in the gate while the write was given up.
     signal.throwIfAborted();
     const { timer } = this.#context;
@@ -270,12 +274,15 @@ class HttpSink implements Sink {
     const startedMs = timer.now();
     const client = this.#connections.take();
     const dueMs = startedMs + this.#settings.request.timeoutMs;
-    const exchange = new HttpExchange(dueMs, (ended) => {
-      this.#alarms.clear(ended);
-      exchanges.delete(ended);
-      this.#connections.giveBack(client);
-      // A refusal takes less time, and no connection at all the least: neither is the best to compare with.
-      if (ended.isServed) this.#service.record(timer.now() - startedMs);
+    const exchange = new HttpExchange(dueMs, {
+      onSent: () => onSent?.(messages.length),
+      onOver: (ended) => {
+        this.#alarms.clear(ended);
+        exchanges.delete(ended);
+        this.#connections.giveBack(client);
+        // A refusal takes less time, and no connection at all the least: neither is the best to compare with.
+        if (ended.isServed) this.#service.record(timer.now() - startedMs);
+      },
     });
     exchanges.add(exchange);
     this.#alarms.set(exchange, startedMs);
