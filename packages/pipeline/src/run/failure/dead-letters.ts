@@ -1,10 +1,11 @@
+import { asError } from "../../as-error.ts";
 import type { Sink, WriteResult } from "../../connector/sink.ts";
 import type { FailedTry } from "../../flow/tries.ts";
 import type { Batch } from "../../flow/batch.ts";
 import type { Message } from "../../message.ts";
 import { backoffMs } from "./backoff.ts";
 import { deadLetterOf } from "./dead-letter.ts";
-import { asError, slept } from "../run-context.ts";
+import { slept } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 
 const BACKOFF = { firstMs: 100, maxMs: 10_000 };
