@@ -6,7 +6,7 @@ import type { BrokerObserver } from "@sluice/gateway";
 const PACKAGES = ["core", "egress", "fleet", "gateway", "lab", "pipeline", "pulsar"] as const;
 
 /** A frame of a stack: `at name (file:///maps/enrich.mjs:7:3)`, or without name and parentheses. */
-const FRAME = /^ *at .*?((?:file:\/\/)?(?:\/|[A-Za-z]:\\)[^\n]*?:\d+:\d+)\)?$/gm;
+const FRAME = /^ *at (?:.*[ (])?((?:file:\/\/)?(?:\/|[A-Za-z]:\\)[^\n]*?:\d+:\d+)\)?$/gm;
 
 /**
  * A map module in this process may leave a promise without a catch, or throw from a timer. The module's message is settled by then,
