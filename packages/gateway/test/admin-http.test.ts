@@ -42,6 +42,12 @@ describe("who is served", () => {
     expect((await call("GET", "/healthz")).status).toBe(200);
   });
 
+  test("no cache keeps what was told", async () => {
+    const { call } = await adminScene({}, {});
+    for (const path of ["/metrics", "/api/state", "/api/limits", "/nothing"])
+      expect((await call("GET", path)).headers.get("cache-control")).toBe("no-store");
+  });
+
   test("with a token nothing but health is told without it", async () => {
     const { call } = await adminScene({}, { token: TOKEN });
     for (const path of ["/metrics", "/api/state", "/admin/v2/tenants", `${LOOKUP}/t`])
@@ -396,6 +402,7 @@ describe("wrong input", () => {
     "\u0000\u0001\u0002\r\n\r\n",
     "GET http://x/y HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
     "GET /metrics HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n",
+    "GET /metrics HTTP/1.1\r\nhost: localhost\r\nhost: b\r\nconnection: close\r\n\r\n",
     "POST /metrics HTTP/1.1\r\nhost: localhost\r\ncontent-length: -5\r\n\r\n",
     "OPTIONS * HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
   ])("%j is refused", async (bytes) => {

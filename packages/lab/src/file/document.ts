@@ -64,6 +64,12 @@ function requireSize(text: string, maxBytes: number, file: string): void {
   throw new ConfigError(`the file has ${bytes} bytes; ${advice}`, { file, line: 1 });
 }
 
+/** What the parser says about itself, or about its functions, in other words. By its codes. */
+const OWN_WORDS: ReadonlyMap<string, string> = new Map([
+  ["RESOURCE_EXHAUSTION", "it is nested too deeply"],
+  ["MULTIPLE_DOCS", "it has several documents; expected one, without a line ---"],
+]);
+
 function parseYaml(text: string, file: string): FileDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -76,9 +82,7 @@ function parseYaml(text: string, file: string): FileDocument {
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
     const line = lineAt(lines, problem.pos[0]);
-    // The parser recurses and reports the end of its stack with this code.
-    const isTooDeep = problem.code === "RESOURCE_EXHAUSTION";
-    const what = isTooDeep ? "it is nested too deeply" : oneLine(problem.message);
+    const what = OWN_WORDS.get(problem.code) ?? oneLine(problem.message);
     throw new ConfigError(`not valid YAML: ${what}`, { file, line });
   }
   refuseDoubleKeys(document, lines, file);

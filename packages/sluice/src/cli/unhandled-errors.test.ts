@@ -27,7 +27,11 @@ test.each([
     "/a/map.cjs:9:9",
   ],
   ["nothing of a library alone", thrown("f (/a/node_modules/lib/i.js:1:1)"), undefined],
-  ["nothing of Node alone", thrown("node:internal/deps/undici/undici:13510:13", "f (node:internal/a/b:1:1)"), undefined],
+  [
+    "nothing of Node alone",
+    thrown("node:internal/deps/undici/undici:13510:13", "f (node:internal/a/b:1:1)"),
+    undefined,
+  ],
   ["nothing of undefined", undefined, undefined],
   ["nothing of an object without a text", Object.create(null), undefined],
 ])("an error names %s", (_, error, place) => {
