@@ -28,6 +28,24 @@ function jwt(role: string): string {
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
+test("event streams leave connections to probes, and the next one comes when another has ended", async () => {
+  const { url, call } = await adminScene({}, { limits: { streamsMax: 1 } });
+  const first = await fetch(`${url}/api/events`);
+  expect(first.status).toBe(200);
+  const second = await fetch(`${url}/api/events`);
+  expect(second.status).toBe(503);
+  expect(await second.text()).toMatch(/1 event streams are open already/);
+  expect((await call("GET", "/healthz")).status).toBe(200);
+  await first.body?.cancel();
+  await expect.poll(async () => statusOfStream(`${url}/api/events`)).toBe(200);
+});
+
+async function statusOfStream(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.body?.cancel();
+  return response.status;
+}
+
 describe("who is served", () => {
   /** It was an unhandled rejection, which ends the process. */
   test("an answer that cannot be sent ends its connection alone, and is told", async () => {

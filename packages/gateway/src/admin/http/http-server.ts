@@ -204,8 +204,16 @@ class Exchanges {
     }
   }
 
-  #send(response: ServerResponse, answer: Answer): void {
-    const { status, headers = {}, body, stream } = answer;
+  #send(response: ServerResponse, given: Answer): void {
+    const { streamsMax } = this.#parts.limits;
+    const {
+      status,
+      headers = {},
+      body,
+      stream,
+    } = given.stream !== undefined && this.#streams.size >= streamsMax
+      ? refused(503, `${streamsMax} event streams are open already; close one of them`)
+      : given;
     if (response.destroyed) return;
     // The rest of a body that is not wanted would be taken for the next request.
     // A client beyond a bound must not keep one of the connections that others need.
