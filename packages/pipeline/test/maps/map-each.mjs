@@ -24,7 +24,7 @@ export default (message, { settings }) => {
     case "function":
       return { value: () => 1 };
     case "throw-nothing-later":
-      setTimeout(() => {
+      process.nextTick(() => {
         throw undefined;
       });
       return new Promise(() => {});

@@ -171,8 +171,15 @@ export class MapThread {
 function isSent(sent: unknown): sent is Sent {
   if (typeof sent !== "object" || sent === null) return false;
   const { failed, outputs, error } = sent as Readonly<Record<string, unknown>>;
-  const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
-  return isText(failed) && isText(error) && (outputs === undefined || Array.isArray(outputs));
+  return (
+    isTextIfGiven(failed) &&
+    isTextIfGiven(error) &&
+    (outputs === undefined || Array.isArray(outputs))
+  );
+}
+
+function isTextIfGiven(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
 }
 
 function resultOf({ outputs, error, stack, isRetriable = true }: Sent): ReturnType<typeof mapped> {
