@@ -28,6 +28,24 @@ function jwt(role: string): string {
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
+test("event streams leave connections to probes, and the next one comes when another has ended", async () => {
+  const { url, call } = await adminScene({}, { limits: { streamsMax: 1 } });
+  const first = await fetch(`${url}/api/events`);
+  expect(first.status).toBe(200);
+  const second = await fetch(`${url}/api/events`);
+  expect(second.status).toBe(503);
+  expect(await second.text()).toMatch(/1 event streams are open already/);
+  expect((await call("GET", "/healthz")).status).toBe(200);
+  await first.body?.cancel();
+  await expect.poll(async () => statusOfStream(`${url}/api/events`)).toBe(200);
+});
+
+async function statusOfStream(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.body?.cancel();
+  return response.status;
+}
+
 describe("who is served", () => {
   /** It was an unhandled rejection, which ends the process. */
   test("an answer that cannot be sent ends its connection alone, and is told", async () => {
@@ -40,6 +58,12 @@ describe("who is served", () => {
     await expect(call("GET", "/bad")).rejects.toThrow();
     expect(errors).toHaveLength(1);
     expect((await call("GET", "/healthz")).status).toBe(200);
+  });
+
+  test("no cache keeps what was told", async () => {
+    const { call } = await adminScene({}, {});
+    for (const path of ["/metrics", "/api/state", "/api/limits", "/nothing"])
+      expect((await call("GET", path)).headers.get("cache-control")).toBe("no-store");
   });
 
   test("with a token nothing but health is told without it", async () => {
@@ -396,6 +420,7 @@ describe("wrong input", () => {
     "\u0000\u0001\u0002\r\n\r\n",
     "GET http://x/y HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
     "GET /metrics HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n",
+    "GET /metrics HTTP/1.1\r\nhost: localhost\r\nhost: b\r\nconnection: close\r\n\r\n",
     "POST /metrics HTTP/1.1\r\nhost: localhost\r\ncontent-length: -5\r\n\r\n",
     "OPTIONS * HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
   ])("%j is refused", async (bytes) => {

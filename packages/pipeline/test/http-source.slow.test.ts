@@ -198,6 +198,21 @@ test("a token is required where one is set, and where other machines reach the e
   expect(() => httpSource({ listen: "0.0.0.0:0" })).toThrow(/other machines reach; set a token/);
 });
 
+test("a web page posts nothing to an endpoint of this machine, unless anybody may", async () => {
+  const { post, url, source } = await scene({ respond: "accepted" });
+  const page = { origin: "http://evil.example", "content-type": "text/plain" };
+  for (const headers of [page, { origin: "null" }, { "sec-fetch-site": "cross-site" }])
+    expect((await post("1", headers)).status).toBe(403);
+  expect((await fetch(url, { headers: { "sec-fetch-site": "same-site" } })).status).toBe(403);
+  expect(await source.backlog?.()).toBe(0);
+  expect((await fetch(url, { headers: { "sec-fetch-site": "none" } })).status).toBe(200);
+  const open = await scene({ respond: "accepted", allowAnonymous: true });
+  expect((await open.post("1", page)).status).toBe(202);
+  const token = "0123456789abcdef";
+  const known = await scene({ respond: "accepted", token });
+  expect((await known.post("1", { ...page, authorization: `Bearer ${token}` })).status).toBe(202);
+});
+
 test("a client that leaves takes back what was not read", async () => {
   const { source, url } = await scene();
   const leave = new AbortController();

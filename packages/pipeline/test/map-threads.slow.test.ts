@@ -51,8 +51,19 @@ test("what a sync map throws is final, what an async one rejects with is not, an
   ]);
 });
 
+test("an error that cannot be read fails its message alone, and what a module sends itself is ignored", async () => {
+  const { map, told } = await scene({ threads: 1 });
+  expect(await map("throw-unreadable", "post-anything", { do: "double", n: 1 })).toEqual([
+    failure(false, "cannot be shown"),
+    [{ value: "post-anything" }],
+    [{ value: 2 }],
+  ]);
+  expect(told).toEqual([]);
+});
+
 test.each([
   ["exit", "exited with code 3"],
+  ["throw-nothing-later", "failed: undefined"],
   ["hang", "gave no result within 200 ms"],
   ["wait", "gave no result within 200 ms"],
 ])(

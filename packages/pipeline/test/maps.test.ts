@@ -67,6 +67,70 @@ test.each<[unknown, RegExp]>([
   ]);
 });
 
+const unreadable = (name: string): Error =>
+  Object.defineProperty(new Error("x"), name, {
+    get: () => {
+      throw new Error("no");
+    },
+  });
+
+test.each<[string, (value: number) => unknown]>([
+  [
+    "answers a getter that throws",
+    (value) =>
+      Object.defineProperty({ value }, "key", {
+        get: () => {
+          throw new Error("no");
+        },
+      }),
+  ],
+  [
+    "answers a proxy that throws",
+    () =>
+      new Proxy(
+        {},
+        {
+          has: () => {
+            throw new Error("no");
+          },
+        },
+      ),
+  ],
+  [
+    "throws an error without a readable message",
+    () => {
+      throw unreadable("message");
+    },
+  ],
+  [
+    "throws an error whose isRetriable cannot be read",
+    () => {
+      throw unreadable("isRetriable");
+    },
+  ],
+  [
+    "throws what has no text",
+    () => {
+      throw Object.create(null);
+    },
+  ],
+  ["rejects with what has no text", () => Promise.reject(Object.create(null))],
+])("a map that %s fails that message alone", async (_, answerOf) => {
+  const world = newWorld();
+  const sink = new MemorySink<number>();
+  const deadLetter = new MemorySink();
+  const map = mapFunction(({ value }) => (value === 2 ? answerOf(2) : { value }) as never);
+  await run(world, {
+    source: { name: "in", source: new MemorySource([1, 2, 3]) },
+    maps: [{ name: "map", map }],
+    sink: { name: "out", sink },
+    deadLetter,
+    retry: { attempts: 1 },
+  });
+  expect(sink.values).toEqual([1, 3]);
+  expect(deadLetter.written.map(({ value }) => value)).toEqual([2]);
+});
+
 test("a batch map that answers no list fails at once, with what to answer", async () => {
   const world = newWorld();
   const deadLetter = new MemorySink();

@@ -68,13 +68,20 @@ function answered(place, answer) {
 }
 
 function failed(place, thrown, isRetriable) {
-  const own = thrown?.isRetriable;
-  parentPort.postMessage({
-    place,
-    error: textOf(thrown),
-    stack: typeof thrown?.stack === "string" ? thrown.stack : undefined,
-    isRetriable: typeof own === "boolean" ? own : isRetriable,
-  });
+  parentPort.postMessage({ place, error: textOf(thrown), isRetriable, ...detailsOf(thrown) });
+}
+
+/** The stack of an error, and `isRetriable` of its own. */
+function detailsOf(thrown) {
+  try {
+    const { stack, isRetriable } = thrown ?? {};
+    return {
+      ...(typeof stack === "string" && { stack }),
+      ...(typeof isRetriable === "boolean" && { isRetriable }),
+    };
+  } catch {
+    return {};
+  }
 }
 
 /** Bytes are sent as a Uint8Array. */
@@ -84,6 +91,11 @@ function withBuffer(message) {
   return { ...message, value: Buffer.from(value.buffer, value.byteOffset, value.byteLength) };
 }
 
+/** As `asError` of the pipeline: to read what was thrown may throw an error itself. */
 function textOf(thrown) {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    return "what was thrown cannot be shown: to read it throws an error itself";
+  }
 }

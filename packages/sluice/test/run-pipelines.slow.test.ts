@@ -45,6 +45,33 @@ test("pipelines alone end with their sources, without a gateway, and exit with 0
   expect(written[0]).toBe('{"n":1}');
 });
 
+test("a map's promise without a catch, and what it throws from a callback, are told, and every message arrives", async () => {
+  const { child, folder, log } = await runFlow(
+    `pipelines:
+  copy:
+    vertices:
+      - { name: in, source: { file: { path: in.ndjson } } }
+      - { name: late, map: { module: ./late.mjs } }
+      - { name: out, sink: { file: { path: out.ndjson } } }
+`,
+    {
+      "in.ndjson": lines(100),
+      "late.mjs": `export default ({ value }) => {
+  if (value.n === 3) void Promise.reject(new Error("floating"));
+  if (value.n === 5) process.nextTick(() => { throw new Error("from a callback"); });
+  if (value.n === 7) void Promise.reject(undefined);
+  return Promise.resolve({ value });
+};`,
+    },
+  );
+  if (child.exitCode === null) await once(child, "exit");
+  expect(child.exitCode).toBe(0);
+  expect(readFileSync(join(folder, "out.ndjson"), "utf8")).toBe(lines(100));
+  const told = log.filter((line) => line.includes("flow-unhandled-error")).join("\n");
+  for (const what of ["late.mjs:2:", "floating", "late.mjs:3:", "from a callback", "undefined"])
+    expect(told).toContain(what);
+});
+
 test("standard output has the messages of a stdout sink and nothing else, from a file as standard input", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-pipelines-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -23,6 +23,11 @@ export const WRONG_FLOW_FILES: readonly WrongFlowFile[] = [
     told: "flow.yaml:1: not valid YAML: Flow map in block collection must be sufficiently indented and end with a }",
   },
   {
+    kind: "a name that no key can have",
+    text: "gateway: { limits: { topics: { constructor: { messages: 5/s } } } }",
+    told: "flow.yaml:1: gateway.limits.topics.constructor has a name that no key can have; expected another one",
+  },
+  {
     kind: "a key that stands twice",
     text: "gateway: {}\ngateway: {}",
     told: 'flow.yaml:2: the key "gateway" stands twice in one map; expected each key once',

@@ -148,8 +148,25 @@ export function record<T>(
 ): v.GenericSchema<unknown, Record<string, T>> {
   return v.pipe(
     field<object>(isMap, `a map of ${expected}`, { type: "object" }),
+    withoutLostKeys(),
     v.record(key, value),
   );
+}
+
+/** Keys that `v.record` leaves out without a word. */
+const LOST_KEYS = ["constructor", "prototype"] as const;
+
+/** A limit or a pipeline with such a name would not exist, and nobody would know. */
+export function withoutLostKeys<T extends object>(): v.RawCheckAction<T> {
+  return v.rawCheck<T>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const input = dataset.value as Readonly<Record<string, unknown>>;
+    for (const key of LOST_KEYS.filter((lost) => Object.hasOwn(input, lost)))
+      addIssue({
+        message: "has a name that no key can have; expected another one",
+        path: [{ type: "object", origin: "key", input, key, value: input[key] }],
+      });
+  });
 }
 
 /** A rate with its period, such as 1000/s or 10MB/s, in whole units per second. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { field } from "../file/fields.ts";
+import { field, withoutLostKeys } from "../file/fields.ts";
 import { formatPath, parsePath } from "../file/path.ts";
 import { isSameValue } from "./same-value.ts";
 
@@ -37,6 +37,7 @@ export function expectations(): v.GenericSchema<unknown, Expectations> {
   );
   return v.pipe(
     field<Record<string, unknown>>(isMap, "a map of paths and values"),
+    withoutLostKeys(),
     v.record(path, v.unknown()),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;

@@ -1,3 +1,4 @@
+import { asError } from "../as-error.ts";
 import { shown } from "../connector/check-options.ts";
 import type { Message, Output } from "../message.ts";
 import type { Mapped } from "./mapper.ts";
@@ -17,22 +18,27 @@ export function checkResults(
   }
   let mended: Mapped[] | undefined;
   for (let place = 0; place < mapped.length; place++) {
-    const text = mistakeOf(mapped[place]);
-    if (text === undefined) continue;
+    const error = mistakeOf(mapped[place]);
+    if (error === undefined) continue;
     mended ??= [...mapped];
-    mended[place] = { error: new TypeError(text), isRetriable: false };
+    mended[place] = { error, isRetriable: false };
   }
   return mended ?? mapped;
 }
 
 /** What is wrong with the result of one message; undefined if nothing is. */
-function mistakeOf(result: unknown): string | undefined {
+function mistakeOf(result: unknown): Error | undefined {
   if (result === undefined)
-    return "a map answered no result for a message; it must answer one for each";
+    return new TypeError("a map answered no result for a message; it must answer one for each");
   if (!Array.isArray(result)) return undefined;
-  for (const output of result as readonly unknown[]) {
-    const wrong = wrongOutput(output);
-    if (wrong !== undefined) return wrong;
+  try {
+    for (const output of result as readonly unknown[]) {
+      const wrong = wrongOutput(output);
+      if (wrong !== undefined) return new TypeError(wrong);
+    }
+  } catch (thrown) {
+    // A getter or a proxy: a failure of this message, not of its batch.
+    return asError(thrown);
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import type { Timer } from "@sluice/core";
 import { requireDuration } from "@sluice/core/internal";
+import { asError } from "../as-error.ts";
 import type { Message, Output } from "../message.ts";
 import type { MapConnector } from "./map-connector.ts";
 import type { MapFailure, Mapped, Mapper } from "./mapper.ts";
@@ -105,9 +106,13 @@ function isList<O>(answer: Output<O> | readonly Output<O>[]): answer is readonly
 
 /** `isRetriable` of the error itself wins. */
 export function failureOf(thrown: unknown, isRetriable: boolean): MapFailure {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const own: unknown = Reflect.get(error, "isRetriable");
-  return { error, isRetriable: typeof own === "boolean" ? own : isRetriable };
+  const error = asError(thrown);
+  try {
+    const own: unknown = Reflect.get(error, "isRetriable");
+    return { error, isRetriable: typeof own === "boolean" ? own : isRetriable };
+  } catch {
+    return { error, isRetriable };
+  }
 }
 
 async function settled<O>(answer: PromiseLike<MapAnswer<O>>): Promise<Mapped<O>> {

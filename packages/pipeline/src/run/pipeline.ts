@@ -1,4 +1,5 @@
 import { ConfigError } from "@sluice/core";
+import { asError } from "../as-error.ts";
 import { SinkClosedError } from "../connector/connector-error.ts";
 import type { Source } from "../connector/source.ts";
 import type { VertexLimits } from "../definition/pipeline-definition.ts";
@@ -8,7 +9,7 @@ import type { Acknowledger } from "./vertex/acknowledger.ts";
 import type { Closing } from "./open-connectors.ts";
 import type { PipelineState, PipelineStatus } from "./pipeline-state.ts";
 import type { Pools } from "./limit/pools.ts";
-import { asError, slept } from "./run-context.ts";
+import { slept } from "./run-context.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunningPipeline, SetLimitsOptions } from "./running-pipeline.ts";
 import type { Channel } from "./vertex/channel.ts";

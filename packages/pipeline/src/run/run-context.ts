@@ -28,7 +28,3 @@ export async function slept(timer: Timer, ms: number, signal: AbortSignal): Prom
     throw error;
   }
 }
-
-export function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
-}

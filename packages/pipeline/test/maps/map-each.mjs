@@ -1,3 +1,6 @@
+/* oxlint-disable unicorn/require-post-message-target-origin, typescript/only-throw-error */
+import { parentPort } from "node:worker_threads";
+
 /** A map of one message at a time whose value says what it does. */
 export default (message, { settings }) => {
   const { value } = message;
@@ -20,6 +23,17 @@ export default (message, { settings }) => {
       return Promise.reject(new Error("not now"));
     case "function":
       return { value: () => 1 };
+    case "throw-nothing-later":
+      process.nextTick(() => {
+        throw undefined;
+      });
+      return new Promise(() => {});
+    case "throw-unreadable":
+      throw Object.create(null);
+    case "post-anything":
+      for (const sent of [null, 5, { place: {} }, { failed: 7 }, { place: 1, outputs: 1 }])
+        parentPort.postMessage(sent);
+      return { value };
     case "exit":
       process.exit(3);
       break;

@@ -7,6 +7,7 @@ export type Level = "info" | "warn" | "error";
 const ERRORS: ReadonlySet<string> = new Set([
   "damaged",
   "error",
+  "flow-unhandled-error",
   "pipeline-failed",
   "storage-full",
   "topic-stopped",

@@ -47,6 +47,15 @@ function lines(...waiting: readonly Why[]): readonly string[] {
   return [...whyLines(answer, undefined)];
 }
 
+test("a name of 4,000 characters leaves the columns of a table on the screen", () => {
+  const name = "n".repeat(4_000);
+  const [first] = ORDERS.producers;
+  const told = lines({ ...ORDERS, producers: [{ ...first, name } as never, ...ORDERS.producers] });
+  const table = told.filter((line) => line.includes("aware "));
+  expect(table).toHaveLength(3);
+  expect(table[0]).toContain(`${"n".repeat(39)}…  unaware  1,000 frames held`);
+});
+
 test("a topic at its limit is explained in the numbers of the limit, with what to try", () => {
   const [first, second, third, since, ...facts] = lines(ORDERS);
   expect([first, second, third]).toEqual([

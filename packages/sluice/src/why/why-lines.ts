@@ -29,12 +29,16 @@ import {
 import { shellWord } from "./shell-word.ts";
 import { wrapped } from "./wrapped.ts";
 import { counted } from "./counted.ts";
+import { cut } from "./cut.ts";
 
 const WIDTH = 100;
 const LABEL = 12;
 const INDENT = 5;
 /** Topics of one row. */
 const TOPICS_MAX = 3;
+
+/** Characters of a producer's name in a table. Its client chooses up to 4,000; raised, other columns are pushed out of the screen. */
+const NAME_MAX = 40;
 
 /** The answer of `/api/why`, with what pipelines add to it. */
 export interface WholeWhy extends WhyAnswer {
@@ -187,17 +191,22 @@ function* factLines(
 }
 
 function waitingRows({ producers, others }: Why): readonly string[] {
-  const width = Math.max(0, ...producers.map(({ name }) => name.length));
-  const rows = producers.map(({ name, isAware, heldFrames, heldBytes, told }) => {
+  const width = widthOf(producers);
+  const rows = producers.map(({ name: whole, isAware, heldFrames, heldBytes, told }) => {
     const facts = [
       ...(heldFrames > 0 ? [`${counted(heldFrames, "frame")} held, ${bytesText(heldBytes)}`] : []),
       ...(told === undefined
         ? []
         : [`told to wait ${durationText(told.pauseMs)}${receiptText(told)}`]),
     ];
+    const name = cut(whole, NAME_MAX);
     return `${name.padEnd(width)}  ${isAware ? "aware  " : "unaware"}  ${facts.join("; ")}`.trimEnd();
   });
   return others > 0 ? [...rows, `and ${countText(others)} others`] : rows;
+}
+
+function widthOf(producers: readonly { readonly name: string }[]): number {
+  return Math.max(0, ...producers.map(({ name }) => Math.min(NAME_MAX, name.length)));
 }
 
 function receiptText({ receiptAfterMs }: { readonly receiptAfterMs?: number | undefined }): string {
@@ -205,8 +214,9 @@ function receiptText({ receiptAfterMs }: { readonly receiptAfterMs?: number | un
 }
 
 function quietRows({ notWaiting = [], turn }: Why): readonly string[] {
-  const width = Math.max(0, ...notWaiting.map(({ name }) => name.length));
-  return notWaiting.map(({ name, asked }) => {
+  const width = widthOf(notWaiting);
+  return notWaiting.map(({ name: whole, asked }) => {
+    const name = cut(whole, NAME_MAX);
     if (asked === undefined) return name;
     const less = turn !== undefined && asked < turn ? ", less than a turn" : "";
     return `${name.padEnd(width)}  publishes ${perSecondText(asked)}${less}`;

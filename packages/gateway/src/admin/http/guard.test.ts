@@ -21,6 +21,8 @@ function open(): Guard {
 describe("on this machine a web page of another origin is refused", () => {
   test.each([
     ["that points its own name here (DNS rebinding)", { host: "evil.example:7070" }],
+    ["whose name has brackets within an address", { host: "1[2]7.0.0.1" }],
+    ["whose name is in brackets", { host: "[evil.example]:7070" }],
     ["of another origin", { host: "127.0.0.1:7070", origin: "http://evil.example" }],
     ["of another port of this machine", { host: "127.0.0.1:7070", origin: "http://127.0.0.1:1" }],
     ["that hides its origin", { host: "127.0.0.1:7070", origin: "null" }],
@@ -46,6 +48,8 @@ test("its own page, behind a proxy with TLS too, and tools are served", () => {
   const guard = new Guard({ isLoopback: true, advertisedHost: "Flow.Example.com" });
   for (const headers of [
     { host: "127.0.0.1:7070" },
+    { host: "[::1]:7070", origin: "http://[::1]:7070" },
+    { host: "[::1]" },
     { host: "localhost:7070", origin: "http://localhost:7070" },
     { host: "flow.example.com", origin: "https://flow.example.com" },
   ])

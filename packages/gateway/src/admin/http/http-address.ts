@@ -33,7 +33,10 @@ export function isUnforgeableHost(header: string): boolean {
   return host === "localhost" || isIP(host) !== 0;
 }
 
-/** The host of a Host header, without its port, in lower case. */
+const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:]+))(?::\d*)?$/;
+
+/** The host of a Host header, without its port and brackets, in lower case; empty if the header has another form. */
 export function hostOf(header: string): string {
-  return header.replace(/:\d*$/, "").replaceAll(/[[\]]/g, "").toLowerCase();
+  const [, address, name = ""] = HOST.exec(header.toLowerCase()) ?? [];
+  return address ?? name;
 }

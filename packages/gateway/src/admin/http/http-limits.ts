@@ -18,6 +18,8 @@ export interface HttpLimits {
   readonly connectionsMax: number;
   /** Requests being answered, of all connections; more are answered with 503. 256. */
   readonly requestsMax: number;
+  /** Event streams, which last; more are answered with 503, so that probes and scrapes find a connection. 64. */
+  readonly streamsMax: number;
 }
 
 const DEFAULTS: HttpLimits = {
@@ -29,6 +31,7 @@ const DEFAULTS: HttpLimits = {
   answerMs: 30_000,
   connectionsMax: 256,
   requestsMax: 256,
+  streamsMax: 64,
 };
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(DEFAULTS));
@@ -40,6 +43,7 @@ export function httpLimits(given: Partial<HttpLimits> = {}): HttpLimits {
   requireWhole("headerBytesMax", limits.headerBytesMax, 1024);
   requireWhole("connectionsMax", limits.connectionsMax, 1);
   requireWhole("requestsMax", limits.requestsMax, 1);
+  requireWhole("streamsMax", limits.streamsMax, 1);
   for (const name of ["headersMs", "requestMs", "idleMs", "answerMs"] as const)
     requireDuration(name, limits[name], 1);
   return limits;

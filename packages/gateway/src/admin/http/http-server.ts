@@ -46,11 +46,15 @@ const BODY_TYPE = /^application\/(?:json|vnd\.partitioned-topic-metadata\+json)\
 /** Answers without a body, whose length would be taken for that of another answer. */
 const WITHOUT_LENGTH: ReadonlySet<number> = new Set([204, 304]);
 
-/** Of every answer: a page of another origin can neither show it, nor embed it, nor have it run as something else. */
+/**
+ * Of every answer: a page of another origin can neither show it, nor embed it, nor have it run as something else. What
+ * was told to a caller with a token is kept by no cache.
+ */
 const ISOLATION: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "cross-origin-resource-policy": "same-origin",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cache-control": "no-store",
 };
 
 /** Serves routes over HTTP. */
@@ -164,6 +168,9 @@ class Exchanges {
 
   async #routed(message: IncomingMessage): Promise<Answer> {
     const { router, guard, limits } = this.#parts;
+    // Of two, a proxy in front may have checked the other one.
+    if ((message.headersDistinct["host"]?.length ?? 0) > 1)
+      throw new HttpError(400, "a request has one Host header");
     const headers = headersOf(message);
     const foreign = guard.refusalOfPage(headers);
     if (foreign !== undefined) return foreign;
@@ -197,8 +204,16 @@ class Exchanges {
     }
   }
 
-  #send(response: ServerResponse, answer: Answer): void {
-    const { status, headers = {}, body, stream } = answer;
+  #send(response: ServerResponse, given: Answer): void {
+    const { streamsMax } = this.#parts.limits;
+    const {
+      status,
+      headers = {},
+      body,
+      stream,
+    } = given.stream !== undefined && this.#streams.size >= streamsMax
+      ? refused(503, `${streamsMax} event streams are open already; close one of them`)
+      : given;
     if (response.destroyed) return;
     // The rest of a body that is not wanted would be taken for the next request.
     // A client beyond a bound must not keep one of the connections that others need.

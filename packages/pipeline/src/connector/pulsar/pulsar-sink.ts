@@ -10,6 +10,7 @@ import type {
   ProducerOptions,
   ProducerThrottlingReason,
 } from "@sluice/pulsar";
+import { asError } from "../../as-error.ts";
 import type { Message } from "../../message.ts";
 import { encode, UnsendableError } from "../format.ts";
 import type { OpenContext } from "../open-context.ts";
@@ -160,7 +161,7 @@ function outgoing({ value, key, headers, eventTimeMs }: Message): OutgoingMessag
 }
 
 function failureOf(reason: unknown): WriteResult {
-  const error = reason instanceof Error ? reason : new Error(String(reason));
+  const error = asError(reason);
   if (error instanceof ProducerThrottledError)
     return { error, isRetriable: true, retryAfterMs: error.pauseLeftMs };
   const isFinal =

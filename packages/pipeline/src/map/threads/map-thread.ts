@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Timer } from "@sluice/core";
+import { asError } from "../../as-error.ts";
 import type { Message, Output } from "../../message.ts";
 import { MapError } from "../map-error.ts";
 import type { MapTask } from "../map-job.ts";
@@ -58,8 +59,12 @@ export class MapThread {
       workerData: { url, settings },
       ...(memoryMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }),
     });
-    this.#worker.on("message", (sent: Sent) => this.#onSent(sent));
-    this.#worker.once("error", (error) => this.#end(`failed: ${error.message}`));
+    this.#worker.on("message", (sent: unknown) => {
+      if (isSent(sent)) this.#onSent(sent);
+    });
+    this.#worker.once("error", (thrown: unknown) =>
+      this.#end(`failed: ${asError(thrown).message}`),
+    );
     this.#worker.once("exit", (code) => this.#end(`exited with code ${code}`));
     this.#worker.on("messageerror", (error) =>
       this.#end(`sent what cannot be read: ${error.message}`),
@@ -161,6 +166,21 @@ export class MapThread {
     this.#worker.terminate().catch(() => undefined);
     this.#options.onEnded(how, unanswered);
   }
+}
+
+/** The module has the port of its thread, too, and may send anything through it: other messages are ignored. */
+function isSent(sent: unknown): sent is Sent {
+  if (typeof sent !== "object" || sent === null) return false;
+  const { failed, outputs, error } = sent as Readonly<Record<string, unknown>>;
+  return (
+    isTextIfGiven(failed) &&
+    isTextIfGiven(error) &&
+    (outputs === undefined || Array.isArray(outputs))
+  );
+}
+
+function isTextIfGiven(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
 }
 
 function resultOf({ outputs, error: text, stack, isRetriable = true }: Sent): Mapped {

@@ -1,3 +1,4 @@
+import { asError } from "../../as-error.ts";
 import { SinkClosedError } from "../../connector/connector-error.ts";
 import type { Sink, WriteResult } from "../../connector/sink.ts";
 import type { FailedTry } from "../../flow/tries.ts";
@@ -5,7 +6,7 @@ import type { Batch } from "../../flow/batch.ts";
 import type { Message } from "../../message.ts";
 import { backoffMs } from "./backoff.ts";
 import { deadLetterOf } from "./dead-letter.ts";
-import { asError, slept } from "../run-context.ts";
+import { slept } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 
 const BACKOFF = { firstMs: 100, maxMs: 10_000 };

@@ -1,8 +1,9 @@
+import { asError } from "../../as-error.ts";
 import type { Source } from "../../connector/source.ts";
 import type { Origin } from "../../flow/origin.ts";
 import type { Message } from "../../message.ts";
 import { backoffMs } from "../failure/backoff.ts";
-import { asError, slept } from "../run-context.ts";
+import { slept } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 
 /**

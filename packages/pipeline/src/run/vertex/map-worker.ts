@@ -1,4 +1,5 @@
 import type { Grant } from "@sluice/core";
+import { asError } from "../../as-error.ts";
 import type { VertexSettings } from "../../definition/vertex-settings.ts";
 import type { Batch } from "../../flow/batch.ts";
 import type { Origin } from "../../flow/origin.ts";
@@ -11,7 +12,6 @@ import type { Acknowledger } from "./acknowledger.ts";
 import type { Channel } from "./channel.ts";
 import type { VertexWaiting } from "../pipeline-state.ts";
 import type { Retrier } from "../failure/retrier.ts";
-import { asError } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 import type { VertexMeter } from "./vertex-meter.ts";
 import type { Worker } from "./work-loop.ts";

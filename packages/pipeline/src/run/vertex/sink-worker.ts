@@ -1,3 +1,4 @@
+import { asError } from "../../as-error.ts";
 import { SinkClosedError } from "../../connector/connector-error.ts";
 import type { Sink, SinkGate, WriteResult } from "../../connector/sink.ts";
 import type { Batch } from "../../flow/batch.ts";
@@ -9,7 +10,6 @@ import { SentMessages } from "../limit/sent-messages.ts";
 import type { Acknowledger } from "./acknowledger.ts";
 import type { VertexWaiting } from "../pipeline-state.ts";
 import type { Retrier } from "../failure/retrier.ts";
-import { asError } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 import type { VertexMeter } from "./vertex-meter.ts";
 import type { Worker } from "./work-loop.ts";

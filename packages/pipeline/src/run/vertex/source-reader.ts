@@ -1,4 +1,5 @@
 import { InvariantError } from "@sluice/core";
+import { asError } from "../../as-error.ts";
 import { SinkClosedError } from "../../connector/connector-error.ts";
 import { decode } from "../../connector/format.ts";
 import type { Format } from "../../connector/format.ts";
@@ -16,7 +17,7 @@ import type { Channel } from "./channel.ts";
 import type { GiveUp } from "../failure/give-up.ts";
 import type { VertexWaiting, VertexWork } from "../pipeline-state.ts";
 import type { ReadLimit } from "../limit/read-limit.ts";
-import { asError, slept } from "../run-context.ts";
+import { slept } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 import type { VertexLoop } from "./vertex.ts";
 import type { VertexMeter } from "./vertex-meter.ts";

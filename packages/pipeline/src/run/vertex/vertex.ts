@@ -1,3 +1,4 @@
+import { asError } from "../../as-error.ts";
 import type { SinkGate } from "../../connector/sink.ts";
 import { InvariantError } from "@sluice/core";
 import type { FleetLimiter } from "@sluice/fleet";
@@ -6,7 +7,6 @@ import { settingsOf } from "../../definition/vertex-settings.ts";
 import type { VertexSettings } from "../../definition/vertex-settings.ts";
 import type { Batch } from "../../flow/batch.ts";
 import type { VertexState, VertexWaiting, VertexWork } from "../pipeline-state.ts";
-import { asError } from "../run-context.ts";
 import type { RunContext } from "../run-context.ts";
 import type { SetLimitsOptions } from "../running-pipeline.ts";
 import type { Pools } from "../limit/pools.ts";

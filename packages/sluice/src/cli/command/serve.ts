@@ -13,6 +13,7 @@ import { otlpRequest } from "../../telemetry/otlp-request.ts";
 import { otlpSettingsOf } from "../../telemetry/otlp-settings.ts";
 import type { OtlpSettings } from "../../telemetry/otlp-settings.ts";
 import type { ExitCode } from "../main.ts";
+import { listenForUnhandledErrors } from "../unhandled-errors.ts";
 import { version } from "../version.ts";
 
 /** A broker, or a gateway in front of a cluster. */
@@ -81,6 +82,7 @@ export async function serve(
   });
   const events = new EventFeed(systemWallClock);
   events.listen((event) => lines.tell(event), 0);
+  const unlisten = listenForUnhandledErrors((event) => events.push(event));
   const running = await orFail(start(served, events), end);
   if (running !== undefined) {
     const exporter = otlp && startExports(otlp, running, events);
@@ -91,6 +93,7 @@ export async function serve(
     await orFail(drain(running, exporter), end);
   }
   stopped.cancel();
+  unlisten();
   lines.close();
 }
 

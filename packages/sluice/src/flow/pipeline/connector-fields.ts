@@ -189,7 +189,12 @@ export const sourceField: v.GenericSchema<unknown, Chosen> = choice(
         ),
         timeout: v.optional(described(duration(), "The longest wait of a request. Default: 30s.")),
         tokenFile: v.optional(described(path, "A bearer token; needed beyond 127.0.0.1.")),
-        allowAnonymous: v.optional(described(flag(), "Listen beyond 127.0.0.1 without a token.")),
+        allowAnonymous: v.optional(
+          described(
+            flag(),
+            "Without a token: listen beyond 127.0.0.1, and take requests of web pages.",
+          ),
+        ),
       }),
       "Takes POST requests; answers 429 with RateLimit fields while the pipeline cannot take more.",
     ),

@@ -1,7 +1,7 @@
 import { bytesText, countText, durationText, perSecondText } from "@sluice/gateway/internal";
 import type { LiveProducer, LiveShare } from "../../live/live-message.ts";
 import { lastName } from "../../why/local-name.ts";
-import { cut } from "../terminal/paint.ts";
+import { cut } from "../../why/cut.ts";
 import type { TopSnapshot } from "../top-snapshot.ts";
 import { rounded } from "./top-table.ts";
 import { counted } from "../../why/counted.ts";

@@ -1,6 +1,6 @@
 import { countText, durationText, perSecondText } from "@sluice/gateway/internal";
 import type { TopHistory } from "./history.ts";
-import { cut } from "../terminal/paint.ts";
+import { cut } from "../../why/cut.ts";
 import type { Paint, Style } from "../terminal/paint.ts";
 import type { TopRow } from "../rows/top-rows.ts";
 

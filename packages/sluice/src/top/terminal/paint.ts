@@ -1,3 +1,5 @@
+import { cut } from "../../why/cut.ts";
+
 export type Style = "dim" | "warn" | "bad" | "bold" | "chosen";
 export type Paint = (style: Style, text: string) => string;
 
@@ -11,11 +13,6 @@ const CODES: Readonly<Record<Style, string>> = {
 
 export function painter(isColoured: boolean): Paint {
   return (style, text) => (isColoured ? `\u001B[${CODES[style]}m${text}\u001B[0m` : text);
-}
-
-/** At most `width` characters; a cut is marked. */
-export function cut(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, Math.max(0, width - 1))}…` : text;
 }
 
 /** One text at the left and one at the right of a line, the left one cut if both do not fit. */

@@ -8,6 +8,7 @@ import {
 } from "@sluice/core/internal";
 import { createGate, ThrottledError } from "@sluice/egress";
 import type { CallOptions, Gate, Settled, Verdict, WhyWaiting } from "@sluice/egress";
+import { asError } from "../../../as-error.ts";
 import type { Message } from "../../../message.ts";
 import { UnsendableError } from "../../format.ts";
 import type { OpenContext } from "../../open-context.ts";
@@ -372,10 +373,6 @@ function untilAborted(
     else addAbortListener(signal, listener);
     done.finally(() => removeAbortListener(signal, listener)).then(() => resolve(), reject);
   });
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 function certificatesOf(tls: HttpSinkSettings["tls"]): object {

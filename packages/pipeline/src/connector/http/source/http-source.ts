@@ -234,7 +234,7 @@ class HttpSource implements Source {
 
   /** What a request is answered without its body being read; undefined if it is to be read. */
   #refusalOf(request: IncomingMessage): IngestAnswer | undefined {
-    const { path, token, requestsMax, maxBodyBytes } = this.#settings;
+    const { path, token, isOpen, requestsMax, maxBodyBytes } = this.#settings;
     const { method = "", url = "" } = request;
     if (url.split("?", 1)[0] !== path)
       return problem(404, "Not found", `messages are taken at ${path}`);
@@ -242,6 +242,12 @@ class HttpSource implements Source {
       return problem(401, "Unauthorized", "send the token as Authorization: Bearer …", {
         "WWW-Authenticate": "Bearer",
       });
+    if (token === undefined && !isOpen && isOfPage(request))
+      return problem(
+        403,
+        "Forbidden",
+        "requests of web pages are not taken; use a token, or set allowAnonymous: true",
+      );
     if (method === "GET" || method === "HEAD") return this.#description();
     if (method !== "POST")
       return problem(405, "Method not allowed", "messages are posted", {
@@ -427,6 +433,15 @@ function begin(response: ServerResponse, { status, headers, body }: IngestAnswer
 
 function textOf(field: string | readonly string[] | undefined): string | undefined {
   return typeof field === "string" ? field : field?.[0];
+}
+
+/**
+ * Whether a web page makes the request. Any page that a user of this machine looks at could post here: a browser asks
+ * for no permission if the body is called text/plain. Browsers add `Origin` to every POST, and other clients do not.
+ */
+function isOfPage({ headers }: IncomingMessage): boolean {
+  const { origin, "sec-fetch-site": site = "none" } = headers;
+  return origin !== undefined || site !== "none";
 }
 
 /** Compares hashes, so that the time says nothing of the token. */

@@ -29,7 +29,7 @@ export interface HttpSourceOptions {
   readonly timeoutMs?: number | undefined;
   /** Clients must send it as a bearer token; needed where other machines reach the address. Default: none. */
   readonly token?: string | undefined;
-  /** Listen beyond this machine without a token. Default: false. */
+  /** Without a token: listen beyond this machine, and take requests of web pages. Default: false. */
   readonly allowAnonymous?: boolean | undefined;
   /** Fields of a request that its messages get as headers. Default: `traceparent`, `tracestate`, `baggage`, `content-type`. */
   readonly headers?: readonly string[] | undefined;
@@ -47,6 +47,8 @@ export interface HttpSourceSettings {
   readonly requestsMax: number;
   readonly timeoutMs: number;
   readonly token: string | undefined;
+  /** Whether any caller may post without a token, web pages included. */
+  readonly isOpen: boolean;
   readonly headers: readonly string[];
 }
 
@@ -110,6 +112,7 @@ export function readHttpSourceOptions(options: HttpSourceOptions): HttpSourceSet
     requestsMax,
     timeoutMs,
     token,
+    isOpen: allowAnonymous,
     headers: headers.map((name) => name.toLowerCase()),
   };
 }
