@@ -34,11 +34,15 @@ test.each(documented)("a flow file of $file is right", ({ text }) => {
 /** Mistakes between two keys, and of texts that only a parser knows, are left to `sluice check`. */
 const BEYOND_A_SCHEMA = new Set([
   "no YAML",
+  "two documents",
   "a key that stands twice",
+  "a name that no key can have",
   "a name that no key of a store can have",
   "a store with two servers",
   "administration for other machines without a token",
   "a gateway for other machines without a token",
+  "one port for the gateway and its administration",
+  "one port for two sources",
   "a shared limit without a store",
   "no pipeline at all",
   "a pipeline of one vertex",

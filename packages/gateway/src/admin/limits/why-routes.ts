@@ -17,6 +17,8 @@ import type { FlowingProducer } from "./why.ts";
 const LOOKED_UP_MAX = 20;
 /** Producers of such a topic; with more, those that do not wait are not told. Raised, an answer takes longer to make. */
 const PRODUCERS_MAX = 200;
+/** Rates of producers are counted once a minute: the rate of a younger producer is 0, also if it publishes. */
+const RATES_EVERY_MS = 60_000;
 
 /** Names that a mistyped one is compared with. */
 const NAMES_MAX = 100;
@@ -48,9 +50,10 @@ export function whyRoutes(
         if (name !== undefined && !isKnown(name, all, { limits, broker, addition }))
           throw nothingCalled(name, [...addition.names(), ...gatewayNames(limits, broker)]);
         const snapshot = name === undefined ? all : ofName(all, name, addition);
-        const flowing = broker === undefined ? NOT_KNOWN : await flowingOf(broker, snapshot);
-        const nowMs = throttling.now();
         const wallMs = wallClock.now();
+        const flowing =
+          broker === undefined ? NOT_KNOWN : await flowingOf(broker, snapshot, wallMs);
+        const nowMs = throttling.now();
         const answer = whyAnswer({ snapshot, limits, placeOf, nowMs, wallMs, flowing });
         return json({ ...answer, ...addition.why(name) });
       },
@@ -128,6 +131,7 @@ function isPartition(topic: string, of: string): boolean {
 async function flowingOf(
   broker: BrokerAdministration,
   { topics }: WaitingSnapshot,
+  wallMs: number,
 ): Promise<ReadonlyMap<string, readonly FlowingProducer[]>> {
   const names = topics.filter(({ reason }) => reason === "topic-rate").map(({ topic }) => topic);
   const found = new Map<string, readonly FlowingProducer[]>();
@@ -138,11 +142,13 @@ async function flowingOf(
     found.set(
       topic,
       producers
-        // 0 of a producer that publishes nothing, or has no sample yet.
-        .filter(({ in: { messagesPerSecond } }) => messagesPerSecond > 0)
+        .filter(
+          ({ connectedAtMs, in: { messages, messagesPerSecond } }) =>
+            messagesPerSecond > 0 || (messages > 0 && wallMs - connectedAtMs < RATES_EVERY_MS),
+        )
         .map(({ name, in: { messagesPerSecond } }) => ({
           name,
-          asked: Math.round(messagesPerSecond),
+          ...(messagesPerSecond > 0 && { asked: Math.round(messagesPerSecond) }),
         })),
     );
   }
