@@ -25,7 +25,7 @@ function estimateOf(init: RequestInit | undefined): number {
   return Math.ceil(init.body.length / 4) + answer;
 }
 
-/** Of a JSON body or the last chunk of a stream. A refusal cost nothing; without a usage the estimate stays. */
+/** The usage in a JSON body or in the last chunk of a stream. A refused request costs nothing; an answer without usage keeps the estimate. */
 async function usageOf(response: Response): Promise<{ tokens: number } | undefined> {
   if (!response.ok) return { tokens: 0 };
   const [, tokens] = /"total_tokens":\s*(\d+)/.exec(await response.clone().text()) ?? [];

@@ -30,6 +30,9 @@ const REPEATING: ReadonlySet<string> = new Set([
   "vertex-sync-failed",
 ]);
 
+/** Left out of names. `non-persistent://` stays: it tells what a topic is. */
+const PERSISTENT = /(?<!non-)persistent:\/\//g;
+
 /** Keys of events that name what the event is about, the nearest first. */
 const SUBJECTS = ["producer", "target", "topic", "address", "subject", "upstream"];
 
@@ -37,10 +40,10 @@ const SUBJECTS = ["producer", "target", "topic", "address", "subject", "upstream
 export function liveChange({ id, atMs, event }: TimedEvent): LiveChange | undefined {
   if (NO_DECISIONS.has(event.kind)) return undefined;
   const facts: Readonly<Record<string, unknown>> = { ...event };
-  const text = describeEvent(event).replaceAll("persistent://", "");
+  const text = describeEvent(event).replaceAll(PERSISTENT, "");
   const named = SUBJECTS.map((key) => facts[key]).filter((value) => typeof value === "string");
   const subject = named
-    .map((name) => name.replace("persistent://", ""))
+    .map((name) => name.replace(PERSISTENT, ""))
     .find((name) => name !== "" && text.includes(name));
   const { reason } = facts;
   return {

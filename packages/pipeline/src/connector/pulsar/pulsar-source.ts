@@ -22,7 +22,7 @@ export interface PulsarSourceOptions
   readonly format?: Format | undefined;
   /** Delay between a nack and the redelivery, ms. Default: 1000. */
   readonly nackDelayMs?: number | undefined;
-  /** Pulsar's admin, such as `http://localhost:8080`: tells the backlog. Default: `backlog` tells it. */
+  /** Pulsar's admin, such as `http://localhost:8080`: tells the backlog. Default: none; `backlog` is asked instead. */
   readonly adminUrl?: string | undefined;
   /**
    * Tells the messages that the subscription has not acknowledged in topics by their full names, without Pulsar's admin:

@@ -1,6 +1,6 @@
 import { useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import type { LiveSample } from "../../../src/live/live-message.ts";
 import { cursorAtMs, latest, pin, pinnedAtMs, samples, seconds } from "../live/live-store.ts";
@@ -62,8 +62,8 @@ const ASIDE = "aside";
 /** From this width on a chart moves by a pixel with each sample, and is drawn with each; px. */
 const WIDE = 600;
 
-/** Charts that were made: every other one takes the other second. */
-let made = 0;
+/** Charts mounted so far: every other one redraws in the other half of a second. */
+let mounted = 0;
 
 /**
  * A chart of the last five minutes with the cursor of all charts. It redraws while it is on the screen, once a second or
@@ -74,8 +74,8 @@ export function TimeChart(given: TimeChartProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const line = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | undefined>(undefined);
-  const columns = useRef(new Columns(props.series.map(({ get }) => get))).current;
-  const second = useRef(seconds[made++ % 2 === 0 ? 0 : 1]).current;
+  const [columns] = useState(() => new Columns(props.series.map(({ get }) => get)));
+  const [second] = useState(() => seconds[mounted++ % 2 === 0 ? 0 : 1]);
   const height = props.height ?? DEFAULT_HEIGHT;
   const draw = (): void => {
     chart.current?.setData(columns.of(samples.peek()));

@@ -53,15 +53,14 @@ function Times({ times, sinceMs }: LiveChange): JSX.Element | null {
 
 /** The subject is strong where it stands in the text. */
 function ChangeText(change: LiveChange): JSX.Element {
-  const text = withTopicNames(change.text);
-  const subject = withTopicNames(change.subject ?? "");
+  const { text, subject = "" } = change;
   const at = subject === "" ? -1 : text.indexOf(subject);
-  if (at < 0) return <span>{text}</span>;
+  if (at < 0) return <span>{withTopicNames(text)}</span>;
   return (
     <span>
-      {text.slice(0, at)}
-      <b>{subject}</b>
-      {text.slice(at + subject.length)}
+      {withTopicNames(text.slice(0, at))}
+      <b>{withTopicNames(subject)}</b>
+      {withTopicNames(text.slice(at + subject.length))}
     </span>
   );
 }

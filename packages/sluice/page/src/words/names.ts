@@ -6,7 +6,7 @@ export function topicName(topic: string): string {
 
 /** A sentence of the server with its topics as the page calls them. */
 export function withTopicNames(text: string): string {
-  return text.replaceAll(/(?<![\w/])(?:persistent:\/\/)?public\/[^\s,;:]+/g, topicName);
+  return text.replaceAll(/(?<![\w/-])(?:persistent:\/\/)?public\/[^\s,;:]+/g, topicName);
 }
 
 /** What a vertex reads or writes, for people: the name of a topic, the host of a URL. */

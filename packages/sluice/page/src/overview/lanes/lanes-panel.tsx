@@ -52,6 +52,7 @@ export function LanesPanel(): JSX.Element {
 function Timeline(): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useRef(0);
+  const laneCount = useRef(0);
   const draw = (): void => {
     const element = canvas.current;
     if (element === null) return;
@@ -68,8 +69,11 @@ function Timeline(): JSX.Element {
   };
   const isSeen = useSeen(canvas, draw);
   useSignalEffect(() => {
-    void [lanes.value, palette.value, cursorAtMs.value];
-    if (isSeen.current) draw();
+    void [palette.value, cursorAtMs.value];
+    const { length } = lanes.value.lanes;
+    // Off the screen too: else the panel would grow when it scrolls into view.
+    if (isSeen.current || length !== laneCount.current) draw();
+    laneCount.current = length;
   });
   useEffect(() => {
     const element = canvas.current;

@@ -1,7 +1,7 @@
 import type { Reason } from "@sluice/core";
 import { expect, test } from "vitest";
 import type { LiveGateway, LiveProducer, LiveSample } from "../../../../src/live/live-message.ts";
-import { lanesOf } from "./lanes.ts";
+import { lanesOf, queuedPart } from "./lanes.ts";
 
 const waiting = (
   name: string,
@@ -67,4 +67,27 @@ test("at most eight lanes are shown, those that waited most, and the others are 
   const { lanes, leftOut } = lanesOf([sample(0, many)]);
   expect(lanes.map(({ name }) => name)).toEqual(["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"]);
   expect(leftOut).toBe(3);
+});
+
+test("a sink that waits for its share has a full tank although its gate has no request", () => {
+  const gate = {
+    service: "payments",
+    isAdaptive: true,
+    inFlight: 0,
+    sent: 0,
+    ok: 0,
+    busy: 0,
+    failed: 0,
+  };
+  const sink = {
+    name: "out",
+    kind: "sink",
+    connector: "http",
+    droppedRate: 0,
+    inFlight: 0,
+  } as const;
+  expect(queuedPart({ ...sink, rate: 1, queue: 940, gate: { ...gate, waiting: 0 } })).toBe(0.94);
+  expect(
+    queuedPart({ ...sink, rate: 1, queue: 0, gate: { ...gate, waiting: 3, inFlight: 1 } }),
+  ).toBe(0.75);
 });

@@ -113,16 +113,12 @@ function partOf({ asked, rate, heldFrames }: LiveProducer): number {
 }
 
 /**
- * How full the buffer before a vertex is; of a source, the backlog against what it reads in a minute; of a gate, the part
- * of its requests that is not sent yet.
+ * The backlog of a vertex against what it reads in a minute, or the part of its gate's requests that is not sent yet,
+ * whichever is larger: a sink waits for its share before its gate has any request.
  */
-export function queuedPart({ queue, queueMax, gate, rate }: LiveVertex): number {
-  if (gate !== undefined) {
-    const { waiting, waitingMax, inFlight } = gate;
-    if (waitingMax !== undefined && waitingMax > 0) return Math.min(1, waiting / waitingMax);
-    return waiting / Math.max(1, waiting + inFlight);
-  }
-  if (queue === undefined) return 0.3;
-  if (queueMax !== undefined && queueMax > 0) return Math.min(1, queue / queueMax);
-  return queue / (queue + Math.max(1, rate) * 60);
+export function queuedPart({ queue, gate, rate }: LiveVertex): number {
+  if (queue === undefined && gate === undefined) return 0.3;
+  const { waiting = 0, inFlight = 0 } = gate ?? {};
+  const atGate = waiting / Math.max(1, waiting + inFlight);
+  return queue === undefined ? atGate : Math.max(atGate, queue / (queue + Math.max(1, rate) * 60));
 }

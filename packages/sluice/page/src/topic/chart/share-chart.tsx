@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas } from "../../chart/canvas.tsx";
 import { cursorAtMs, latest, pin, pinnedAtMs, samples } from "../../live/live-store.ts";
 import { rateText } from "../../words/numbers.ts";
@@ -41,7 +41,9 @@ export function ShareChart(props: ShareChartProps): JSX.Element {
     return () => observer.disconnect();
   }, [box]);
 
-  const stack = stackOf(samples.value, view.target);
+  const past = samples.value;
+  const stack = useMemo(() => stackOf(past, view.target), [past, view.target]);
+  const cursor = cursorAtMs.value;
   const names = stack.bands.map(({ name }) => name);
   const waiting = new Set(view.producers.filter(isSlowed).map(({ name }) => name));
   const looks = bandLooks(names, waiting);
@@ -100,7 +102,7 @@ export function ShareChart(props: ShareChartProps): JSX.Element {
                 limit: view.limit?.messages,
                 tried,
                 most,
-                cursorAtMs: cursorAtMs.value,
+                cursorAtMs: cursor,
               })
             }
           />
