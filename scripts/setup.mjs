@@ -52,7 +52,7 @@ async function run(command, args) {
     detached: !isWindows,
     shell: isWindows,
   });
-  const [code] = await once(running, "exit");
+  const [code] = await once(running, "exit").catch(() => [1]);
   if (isStopping) {
     signalStep("SIGKILL");
     process.exit(1);

@@ -46,7 +46,7 @@ test("Ctrl-C while npm start builds leaves no process", { timeout: 60_000 }, asy
   process.kill(-(setup.pid ?? 0), "SIGINT");
 
   expect(await exited).toEqual([1, null]);
-  await expect.poll(() => isRunning(build)).toBe(false);
+  await expect.poll(() => isRunning(build), { timeout: 10_000 }).toBe(false);
 });
 
 /** A killed process without a parent that waits for it stays as a zombie. */

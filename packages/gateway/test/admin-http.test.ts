@@ -37,7 +37,7 @@ test("event streams leave connections to probes, and the next one comes when ano
   expect(await second.text()).toMatch(/1 event streams are open already/);
   expect((await call("GET", "/healthz")).status).toBe(200);
   await first.body?.cancel();
-  await expect.poll(async () => statusOfStream(`${url}/api/events`)).toBe(200);
+  await expect.poll(async () => statusOfStream(`${url}/api/events`), { timeout: 10_000 }).toBe(200);
 });
 
 async function statusOfStream(url: string): Promise<number> {

@@ -1,4 +1,4 @@
-/** What was thrown as an error whose message can be read. Code without types throws anything, also what throws when it is read. */
+/** Turns a thrown value into an Error whose message is a string. Untyped code throws anything, also objects whose getters throw. */
 export function asError(thrown: unknown): Error {
   try {
     if (!(thrown instanceof Error)) return new Error(String(thrown));

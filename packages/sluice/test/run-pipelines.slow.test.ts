@@ -72,6 +72,30 @@ test("a map's promise without a catch, and what it throws from a callback, are t
     expect(told).toContain(what);
 });
 
+test("an exception that went through Sluice's own code ends the process", async () => {
+  const core = new URL("../../core/dist/index.js", import.meta.url).href;
+  const { child, log } = await runFlow(
+    `pipelines:
+  copy:
+    vertices:
+      - { name: in, source: { file: { path: in.ndjson } } }
+      - { name: late, map: { module: ./late.mjs } }
+      - { name: out, sink: { file: { path: out.ndjson } } }
+`,
+    {
+      "in.ndjson": lines(1),
+      "late.mjs": `import { TokenBucket } from ${JSON.stringify(core)};
+export default () => {
+  setTimeout(() => new TokenBucket({ rate: -1 }), 1);
+  return new Promise(() => {});
+};`,
+    },
+  );
+  if (child.exitCode === null) await once(child, "exit");
+  expect(child.exitCode).toBe(1);
+  expect(log.join("\n")).toContain("late.mjs:3:");
+});
+
 test("standard output has the messages of a stdout sink and nothing else, from a file as standard input", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-pipelines-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -25,7 +25,7 @@ export const WRONG_FLOW_FILES: readonly WrongFlowFile[] = [
   {
     kind: "a name that no key can have",
     text: "gateway: { limits: { topics: { constructor: { messages: 5/s } } } }",
-    told: "flow.yaml:1: gateway.limits.topics.constructor has a name that no key can have; expected another one",
+    told: "flow.yaml:1: gateway.limits.topics.constructor is a name that JavaScript reserves (constructor, prototype); expected another one",
   },
   {
     kind: "a key that stands twice",

@@ -14,8 +14,8 @@ export const OWN_LIMITS = "";
 /**
  * Sets other limits for a whole pool while it runs. Every member follows at its next sync, and so does
  * every process that joins later, whatever it was started with: also those of the next deploy. The
- * limits stay until `clearPoolLimits`, or until the pool had no member for `resumeTtl` (for a day if it
- * never had one). They survive a store that loses its data while at least one member remembers them.
+ * limits stay until `clearPoolLimits`, or until the pool had no member for twice the stale age, or for
+ * `resumeTtl` if its level is resumed (for a day if it never had one). They survive a store that loses its data while at least one member remembers them.
  * Answers their version.
  *
  * @example

@@ -163,7 +163,8 @@ export function withoutLostKeys<T extends object>(): v.RawCheckAction<T> {
     const input = dataset.value as Readonly<Record<string, unknown>>;
     for (const key of LOST_KEYS.filter((lost) => Object.hasOwn(input, lost)))
       addIssue({
-        message: "has a name that no key can have; expected another one",
+        message:
+          "is a name that JavaScript reserves (constructor, prototype); expected another one",
         path: [{ type: "object", origin: "key", input, key, value: input[key] }],
       });
   });

@@ -9,37 +9,49 @@ const PACKAGES = ["core", "egress", "fleet", "gateway", "lab", "pipeline", "puls
 const FRAME = /^ *at (?:.*[ (])?((?:file:\/\/)?(?:\/|[A-Za-z]:\\)[^\n]*?:\d+:\d+)\)?$/gm;
 
 /**
- * A map module in this process may leave a promise without a catch, or throw from a timer. The module's message is settled by then,
- * so the error is told and everything goes on. An error of Sluice's own code ends the process as Node does by default: its state
- * is not known any more. Answers how to stop listening.
+ * A map module in this process may leave a promise without a catch, or throw from a timer. The message of that call is
+ * settled already, or fails at the map's `timeout`, so the error is told and the process goes on. Every other error ends the
+ * process as Node does by default, because its state is not known any more: an error of Sluice's own code, an exception that went through
+ * it, and any error while no map module runs here. Answers how to stop listening.
  */
-export function listenForUnhandledErrors(tell: BrokerObserver): () => void {
+export function listenForUnhandledErrors(
+  tell: BrokerObserver,
+  hasMapModules: () => boolean,
+): () => void {
   const own = ownFolders();
-  const onError = (error: unknown): void => {
-    const place = placeOf(error);
-    if (place !== undefined && own.some((folder) => place.startsWith(folder))) endWith(error);
-    else tell(eventOf(error, place));
+  const isOwn = (file: string): boolean => own.some((folder) => file.startsWith(folder));
+  const onError = (error: unknown, isOurs: boolean): void => {
+    if (isOurs || !hasMapModules()) endWith(error);
+    else tell(eventOf(error, placeOf(error)));
   };
-  process.on("uncaughtException", onError).on("unhandledRejection", onError);
+  const onException = (error: unknown): void => onError(error, filesOf(error).some(isOwn));
+  const onRejection = (error: unknown): void => onError(error, isOwn(placeOf(error) ?? ""));
+  process.on("uncaughtException", onException).on("unhandledRejection", onRejection);
   return () => {
-    process.off("uncaughtException", onError).off("unhandledRejection", onError);
+    process.off("uncaughtException", onException).off("unhandledRejection", onRejection);
   };
 }
 
 function eventOf(error: unknown, place: string | undefined): Parameters<BrokerObserver>[0] {
   const where = place === undefined ? "" : ` at ${place}`;
-  const text = `an error that nothing caught${where}: ${textOf(error)}; everything goes on. A map awaits its promises, or gives them a catch`;
+  const text = `an error that nothing caught${where}: ${textOf(error)}; the process goes on. Await the promises of a map, or give each a catch`;
   return { kind: "flow-unhandled-error", subject: place ?? "", text };
 }
 
 /** Where the code that failed stands: the first frame that is neither Node's nor a library's; undefined if there is none. */
 export function placeOf(error: unknown): string | undefined {
+  return filesOf(error).find(
+    (file) => !/[/\\]node_modules[/\\](?!@sluice[/\\]|sluice[/\\])/.test(file),
+  );
+}
+
+/** The files of the stack with their lines, without Node's own. */
+function filesOf(error: unknown): readonly string[] {
   try {
     const { stack } = error as { readonly stack?: unknown };
-    const files = [...String(stack).matchAll(FRAME)].map(([, file = ""]) => pathOf(file));
-    return files.find((file) => !/[/\\]node_modules[/\\](?!@sluice[/\\]|sluice[/\\])/.test(file));
+    return [...String(stack).matchAll(FRAME)].map(([, file = ""]) => pathOf(file));
   } catch {
-    return undefined;
+    return [];
   }
 }
 

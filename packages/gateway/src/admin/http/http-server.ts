@@ -168,7 +168,7 @@ class Exchanges {
 
   async #routed(message: IncomingMessage): Promise<Answer> {
     const { router, guard, limits } = this.#parts;
-    // Of two, a proxy in front may have checked the other one.
+    // With two Host headers, a proxy in front may have checked the other one.
     if ((message.headersDistinct["host"]?.length ?? 0) > 1)
       throw new HttpError(400, "a request has one Host header");
     const headers = headersOf(message);

@@ -58,7 +58,7 @@ const JOIN_RETRIES = 8;
 
 /**
  * Messages of a Kafka topic, as one member of a consumer group. The offset that is committed is the lowest
- * unacknowledged one of each partition. Nothing is fetched while the pipeline does not read.
+ * unacknowledged one of each partition. While 2,000 messages or more are unread, nothing is fetched.
  *
  * @example
  * kafkaSource({ brokers: ["localhost:9092"], topic: "orders", group: "billing" });
@@ -318,7 +318,7 @@ class KafkaSource implements Source<Buffer | null> {
 
   /**
    * The client library fetches the next messages after this. Its `pause` would cost up to `FETCH_WAIT_MAX_MS` without
-   * a fetch each time: 2 to 4 thousand messages a second.
+   * a fetch each time, which held a source at 2,000 to 4,000 messages a second.
    */
   async #untilRoom(payload: EachBatchPayload): Promise<void> {
     const { timer } = this.#context;

@@ -4,7 +4,7 @@ import type { Message } from "../../message.ts";
 /** Headers of ours for what a message of NATS has no field for. */
 const KEY = "sluice-key";
 const TIME = "sluice-event-time";
-/** By it a stream leaves out what it already has. */
+/** JetStream drops a message whose id its stream has seen within the duplicate window. */
 export const MESSAGE_ID = "Nats-Msg-Id";
 /** Headers that the server or the client has set for itself. */
 const OWN = "nats-";

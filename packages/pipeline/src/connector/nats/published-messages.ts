@@ -16,8 +16,8 @@ interface Unconfirmed {
 }
 
 /**
- * Publishes messages whose confirmations come to one subscription. `publish` of the client library costs five times the
- * CPU (88 µs a message instead of 12 to 19): it makes a timer, several promises and two errors with stacks for each.
+ * Publishes messages whose confirmations come to one subscription. `publish` of the client library costs 88 to 129 µs
+ * of CPU a message instead of 12 to 20: it makes a timer, several promises and two errors with stacks for each.
  */
 export class PublishedMessages {
   readonly #line: NatsLine;

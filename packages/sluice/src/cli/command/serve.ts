@@ -54,6 +54,8 @@ export interface Served {
   readonly placeOf?: (path: readonly (string | number)[]) => string | undefined;
   /** Events as JSON. */
   readonly json: boolean;
+  /** Whether modules of maps run in this process, outside of threads. Default: none do. */
+  readonly hasMapModules?: () => boolean;
   /** Whether standard output belongs to the messages of a sink. Default: false. */
   readonly writesStdout?: boolean;
 }
@@ -82,7 +84,10 @@ export async function serve(
   });
   const events = new EventFeed(systemWallClock);
   events.listen((event) => lines.tell(event), 0);
-  const unlisten = listenForUnhandledErrors((event) => events.push(event));
+  const unlisten = listenForUnhandledErrors(
+    (event) => events.push(event),
+    () => served.hasMapModules?.() ?? false,
+  );
   const running = await orFail(start(served, events), end);
   if (running !== undefined) {
     const exporter = otlp && startExports(otlp, running, events);

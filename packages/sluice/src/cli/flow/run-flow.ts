@@ -43,6 +43,7 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
     placeOf,
     title: { flow: flow.name, file: text.file === "-" ? undefined : text.file },
     json,
+    hasMapModules: () => modulesOf(flow).some(({ isInProcess }) => isInProcess),
     writesStdout: Object.values(flow.pipelines).some(writesStdout),
     start: async (observe) => {
       const store = flow.store === "memory" ? undefined : await openStore(flow.store.redis);
