@@ -23,20 +23,20 @@ import type { Run } from "./run-flow.ts";
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, n) => `{"n":${n}}\n`).join("");
 
-test("pipelines alone end with their sources, without a gateway, and exit with 0", async () => {
-  const { child, folder, ready } = await runFlow(
-    `pipelines:
+/** Every line of a file through a module into another file. */
+const COPY = `pipelines:
   copy:
     vertices:
       - { name: in, source: { file: { path: in.ndjson } } }
-      - { name: odd, map: { module: ./odd.mjs } }
+      - { name: change, map: { module: ./map.mjs } }
       - { name: out, sink: { file: { path: out.ndjson } } }
-`,
-    {
-      "in.ndjson": lines(100),
-      "odd.mjs": "export default ({ value }) => (value.n % 2 === 0 ? undefined : { value });",
-    },
-  );
+`;
+
+test("pipelines alone end with their sources, without a gateway, and exit with 0", async () => {
+  const { child, folder, ready } = await runFlow(COPY, {
+    "in.ndjson": lines(100),
+    "map.mjs": "export default ({ value }) => (value.n % 2 === 0 ? undefined : { value });",
+  });
   expect(ready).toMatchObject({ gateway: null, pipelines: ["copy"] });
   if (child.exitCode === null) await once(child, "exit");
   expect(child.exitCode).toBe(0);
@@ -46,54 +46,36 @@ test("pipelines alone end with their sources, without a gateway, and exit with 0
 });
 
 test("a map's promise without a catch, and what it throws from a callback, are told, and every message arrives", async () => {
-  const { child, folder, log } = await runFlow(
-    `pipelines:
-  copy:
-    vertices:
-      - { name: in, source: { file: { path: in.ndjson } } }
-      - { name: late, map: { module: ./late.mjs } }
-      - { name: out, sink: { file: { path: out.ndjson } } }
-`,
-    {
-      "in.ndjson": lines(100),
-      "late.mjs": `export default ({ value }) => {
+  const { child, folder, log } = await runFlow(COPY, {
+    "in.ndjson": lines(100),
+    "map.mjs": `export default ({ value }) => {
   if (value.n === 3) void Promise.reject(new Error("floating"));
   if (value.n === 5) process.nextTick(() => { throw new Error("from a callback"); });
   if (value.n === 7) void Promise.reject(undefined);
   return Promise.resolve({ value });
 };`,
-    },
-  );
+  });
   if (child.exitCode === null) await once(child, "exit");
   expect(child.exitCode).toBe(0);
   expect(readFileSync(join(folder, "out.ndjson"), "utf8")).toBe(lines(100));
   const told = log.filter((line) => line.includes("flow-unhandled-error")).join("\n");
-  for (const what of ["late.mjs:2:", "floating", "late.mjs:3:", "from a callback", "undefined"])
+  for (const what of ["map.mjs:2:", "floating", "map.mjs:3:", "from a callback", "undefined"])
     expect(told).toContain(what);
 });
 
 test("an exception that went through Sluice's own code ends the process", async () => {
   const core = new URL("../../core/dist/index.js", import.meta.url).href;
-  const { child, log } = await runFlow(
-    `pipelines:
-  copy:
-    vertices:
-      - { name: in, source: { file: { path: in.ndjson } } }
-      - { name: late, map: { module: ./late.mjs } }
-      - { name: out, sink: { file: { path: out.ndjson } } }
-`,
-    {
-      "in.ndjson": lines(1),
-      "late.mjs": `import { TokenBucket } from ${JSON.stringify(core)};
+  const { child, log } = await runFlow(COPY, {
+    "in.ndjson": lines(1),
+    "map.mjs": `import { TokenBucket } from ${JSON.stringify(core)};
 export default () => {
   setTimeout(() => new TokenBucket({ rate: -1 }), 1);
   return new Promise(() => {});
 };`,
-    },
-  );
+  });
   if (child.exitCode === null) await once(child, "exit");
   expect(child.exitCode).toBe(1);
-  expect(log.join("\n")).toContain("late.mjs:3:");
+  expect(log.join("\n")).toContain("map.mjs:3:");
 });
 
 test("standard output has the messages of a stdout sink and nothing else, from a file as standard input", () => {
