@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { HttpAnswerError } from "../src/connector/http/sink/http-answer-error.ts";
 import { httpSink } from "../src/connector/http/sink/http-sink.ts";
 import type { HttpSinkOptions } from "../src/connector/http/sink/sink-options.ts";
-import type { Sink } from "../src/connector/sink.ts";
+import type { Sink, WriteOptions } from "../src/connector/sink.ts";
 import type { Message } from "../src/message.ts";
 import { connectorScene, messageOf, unhurried, until } from "./connector-scene.ts";
 import { ok, startService } from "./loopback-service.ts";
@@ -240,6 +240,34 @@ test("a request is told as sent when it is written to a connection, not while it
   expect([sink.tellsSent, sent]).toEqual([true, 2]);
   end.abort();
   await writing;
+});
+
+test.each([
+  { name: "an attempt of the gate", options: { request: { retry: 2 } }, refusal: 503 },
+  { name: "the halves of a refused batch", options: { batch: {} }, refusal: 422 },
+])("$name is told as sent again", async ({ options, refusal }) => {
+  let isRefused = true;
+  const { sink } = await scene(options, (_request, response) => {
+    response.writeHead(isRefused ? refusal : 200).end();
+    isRefused = false;
+  });
+  const sends: unknown[] = [];
+  const onSent: WriteOptions["onSent"] = (count, again) => void sends.push([count, again?.isAgain]);
+  const signal = new AbortController().signal;
+  const isBatch = refusal === 422;
+  expect(await sink.write(many(isBatch ? 2 : 1), { signal, onSent })).toBeUndefined();
+  expect(sends).toEqual(
+    isBatch
+      ? [
+          [2, false],
+          [1, true],
+          [1, true],
+        ]
+      : [
+          [1, false],
+          [1, true],
+        ],
+  );
 });
 
 test("as many connections are opened as requests are in flight, and used again", async () => {

@@ -130,13 +130,13 @@ const services = [
   { width: 20, requestMs: 60 },
   { width: 500, requestMs: 450 },
 ];
-const scenes = fc
-  .record({ max: fc.integer({ min: 100, max: 300 }), service: fc.constantFrom(...services) })
-  .map(({ max, service }): Scene => ({ max, ...service }));
+const title =
+  "a service that takes $width requests of $requestMs ms at once gets 0.85 of its limit from replicas that stay, and while they come, go and are blocked no second above 1.05 times the limit plus what a share that moves has in flight";
 
-test("a service sees no second above the limit while shares move, event loops are blocked and requests wait in the sink", async () => {
+test.each(services)(title, async (service) => {
   await fc.assert(
-    fc.asyncProperty(scenes, async (scene) => {
+    fc.asyncProperty(fc.integer({ min: 100, max: 300 }), async (max) => {
+      const scene = { max, ...service };
       const fleet = new Fleet(scene);
       const { timer } = fleet;
       await fleet.join();
@@ -159,6 +159,6 @@ test("a service sees no second above the limit while shares move, event loops ar
       await fleet.leave();
       expect(timer.sleeping).toBe(0);
     }),
-    { numRuns: 4 },
+    { numRuns: 2 },
   );
 });

@@ -8,6 +8,7 @@ import type {
   PipelineEvent,
   PipelineRuntime,
   RunningPipeline,
+  Sink,
   VertexLimits,
 } from "@sluice/pipeline";
 import { MemorySink, MemorySource } from "@sluice/pipeline/testing";
@@ -251,6 +252,87 @@ test("a throttled vertex is told of once, and once more when it flows again", as
   expect(told()).toEqual(["throttled"]);
   await timer.advance(3000);
   expect(told()).toEqual(["throttled", "flowing"]);
+  await stop(running);
+});
+
+/** A sink of 100/s with eight writes at once, which tells what it sends. */
+function limitedTo100(write: Sink["write"], why: Sink["why"] = () => undefined) {
+  const opened = { tellsSent: true, write, why, close: () => Promise.resolve() };
+  const sink = { kind: "held", open: () => Promise.resolve(opened) };
+  const limits = { rateLimit: { max: 100, min: 100 }, concurrency: 8, readBatchSize: 20 };
+  return { definition: { sink: { name: "out", sink, limits } } };
+}
+
+/** The reasons for which the sink waits, at 100 instants of 2 s. */
+async function reasonsOf(running: RunningPipeline, timer: VirtualTimer): Promise<Set<unknown>> {
+  const reasons = new Set<unknown>();
+  for (let step = 0; step < 100; step++) {
+    await timer.advance(20);
+    reasons.add(running.state().vertices.at(-1)?.waiting?.reason);
+  }
+  return reasons;
+}
+
+test.each([
+  { name: "hangs", why: undefined },
+  { name: "asks for a pause", why: { reason: "retry-after", detail: "for 60 s" } as const },
+])("a limited sink whose service $name says so, and does not name the limit", async ({ why }) => {
+  const { timer, events, start, stop } = world();
+  // After the first stall one batch has the tokens of a second: the limit is used up while other workers are free.
+  const first = timer.sleep(3_000);
+  const held = limitedTo100(
+    (messages, { signal, onSent }) => {
+      if (timer.now() >= 3_000) return timer.sleep(Infinity, signal).catch(() => undefined);
+      onSent?.(messages.length);
+      return first;
+    },
+    () => why,
+  );
+  const running = await start({}, held);
+  await timer.advance(5_000);
+  const told = events.length;
+  expect(running.state().vertices.at(-1)?.inFlight).toBeGreaterThan(90);
+  expect(await reasonsOf(running, timer)).toEqual(new Set([why?.reason]));
+  expect(events.slice(told)).toEqual([]);
+  await stop(running);
+  expect(timer.sleeping).toBe(0);
+});
+
+test("a service that takes half of a sink's limit is named, and not the limit", async () => {
+  const { timer, events, start, stop } = world();
+  let freeMs = 0;
+  const why = { reason: "concurrency", detail: "1 of 1 in flight" } as const;
+  const slow = limitedTo100(
+    async (messages, { onSent }) => {
+      for (const _ of messages) {
+        freeMs = Math.max(freeMs, timer.now()) + 20;
+        await timer.sleep(freeMs - timer.now());
+        onSent?.(1);
+      }
+    },
+    () => why,
+  );
+  const running = await start({}, slow);
+  await timer.advance(10_000);
+  expect(await reasonsOf(running, timer)).toEqual(new Set(["concurrency"]));
+  const kinds = events.map(({ kind }) => kind).filter((kind) => /throttled|flowing/.test(kind));
+  expect(kinds).toEqual(["throttled", "flowing"]);
+  await stop(running);
+});
+
+test("a sink that sends its limit in parts names the limit", async () => {
+  const { timer, events, start, stop } = world();
+  const parts = limitedTo100(async (messages, { onSent }) => {
+    for (let sent = 0; sent < messages.length; sent += 4) {
+      onSent?.(Math.min(4, messages.length - sent));
+      await timer.sleep(30);
+    }
+  });
+  const running = await start({}, parts);
+  await timer.advance(5_000);
+  expect(await reasonsOf(running, timer)).toContain("fleet-share");
+  const kinds = events.map(({ kind }) => kind).filter((kind) => /throttled|flowing/.test(kind));
+  expect(kinds).toEqual(["throttled"]);
   await stop(running);
 });
 

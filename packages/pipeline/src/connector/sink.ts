@@ -14,8 +14,11 @@ export interface WriteFailure {
 export interface WriteOptions {
   /** Ends waiting half a second after the drain's deadline. */
   readonly signal: AbortSignal;
-  /** `count` messages are on their way to the server now. Undefined while the vertex has no rate limit. */
-  readonly onSent?: ((count: number) => void) | undefined;
+  /**
+   * `count` messages are on their way to the server now. `isAgain`: this write has sent them before. Undefined while the
+   * vertex has no rate limit.
+   */
+  readonly onSent?: ((count: number, options?: { readonly isAgain?: boolean }) => void) | undefined;
 }
 
 /** `undefined`: the server has the message. */

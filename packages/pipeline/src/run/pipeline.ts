@@ -17,7 +17,10 @@ import type { Vertex } from "./vertex/vertex.ts";
 
 /** How long calls that were cut off at the drain's deadline may take to end, ms: what they wrote is then acknowledged. */
 const CUT_OFF_MS = 1000;
-/** Part of it before the writes of sinks are aborted, ms: a request that is aborted may have arrived, and would come again. */
+/**
+ * Time from the drain's deadline until writes of sinks are aborted, ms; part of `CUT_OFF_MS`. An aborted request may have
+ * arrived, and its message would come again.
+ */
 const ENDING_MS = 500;
 /** How long a connector may take to close, ms. */
 const CLOSE_MS = 5000;

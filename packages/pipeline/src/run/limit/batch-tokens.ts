@@ -13,13 +13,19 @@ const SAVED_MAX_MS = 1_000;
  */
 const ABOVE = 0.02;
 /**
- * Part of its tokens that a batch starts with, at least, while the second that has seen too much ends. A batch of a few
- * messages keeps its worker as long as a full one: with a half, batches of 650 ms had 0.77 of their limit. Batches that take
- * less than `SLOW_MS` start with a half, because waits for more would gather them to one burst in each second.
+ * Least part of the wanted tokens with which a batch starts while the sliding second is nearly used up. A small batch keeps
+ * its worker as long as a full one: with 0.5, batches of 650 ms reached 0.77 of their limit. Batches shorter than `SLOW_MS`
+ * use 0.5, because with 0.9 they would gather to one burst a second.
  */
 const PART_MIN = 0.5;
 const SLOW_PART_MIN = 0.9;
 const SLOW_MS = 100;
+/**
+ * Part of the limit that a sink has sent in the last second, from which on a wait is for the limit although messages wait
+ * inside the sink. Raised to 1, a sink that sends a batch in parts at its limit would be told as the cause between them.
+ * Chosen, not measured.
+ */
+const SENT_PART_MIN = 0.9;
 /** Tolerance in tokens, for sums that end a little above a whole number. */
 const TINY = 1e-9;
 
@@ -74,13 +80,18 @@ export class BatchTokens {
       const isShort = this.save(countMax);
       const nowMs = this.#timer.now();
       const wanted = Math.min(countMax, this.#saved.count);
-      const allowed = Math.min(wanted, this.#allowed(nowMs));
+      const most = this.#most(nowMs);
+      const allowed = Math.min(wanted, most - (this.#sent ?? this.#used).sum(nowMs));
       const usable =
         allowed >= wanted * (workMs < SLOW_MS ? PART_MIN : SLOW_PART_MIN) ? allowed : 0;
       const leftMs = this.#startedAtMs + Math.min(gatherMs, SAVED_MAX_MS) - nowMs;
       if (usable > 0 && (!isShort || leftMs <= 0)) return this.#use(usable, nowMs);
       if (this.#saved.count > 0) {
-        if (!(await this.#limit.gather(usable > 0 ? leftMs : Infinity, signal))) return undefined;
+        const waitMs = usable > 0 ? leftMs : Infinity;
+        const waited = this.#isHeldInSink(most, nowMs)
+          ? this.#limit.hold(waitMs, signal)
+          : this.#limit.gather(waitMs, signal);
+        if (!(await waited)) return undefined;
         continue;
       }
       const grant = await this.#limit.acquire(countMax, signal);
@@ -102,12 +113,18 @@ export class BatchTokens {
     );
   }
 
-  /** Tokens that may be used now without a second that sees more than its part. */
-  #allowed(nowMs: number): number {
+  /** Whether messages wait inside the sink, and it sends less than the limit allows: its server is the cause, not the limit. */
+  #isHeldInSink(most: number, nowMs: number): boolean {
+    const sent = this.#sent;
+    if (sent === undefined || sent.pending === 0) return false;
+    return sent.sum(nowMs) - sent.pending < most * SENT_PART_MIN;
+  }
+
+  /** Tokens that the sliding second which ends now may see. */
+  #most(nowMs: number): number {
     const share = this.#limit.limiter?.state().share;
     if (share === undefined) return Infinity;
     const brought = this.#brought.look(share, nowMs);
-    const most = Math.max(1, Math.ceil(brought - TINY), Math.floor(brought * (1 + ABOVE)));
-    return most - (this.#sent ?? this.#used).sum(nowMs);
+    return Math.max(1, Math.ceil(brought - TINY), Math.floor(brought * (1 + ABOVE)));
   }
 }

@@ -5,8 +5,14 @@ export class LastSecond {
   readonly #uses: { readonly atMs: number; count: number }[] = [];
   #sum = 0;
 
+  /** Sums that are kept: at most one for each millisecond of a second, also if `sum` is never called. */
+  get size(): number {
+    return this.#uses.length;
+  }
+
   /** Answers how to take back what was not used after all; what is older than a second is not counted any more. */
   add(count: number, nowMs: number): (unused: number) => void {
+    this.#dropOld(nowMs);
     const newest = this.#uses.at(-1);
     const use =
       newest !== undefined && nowMs - newest.atMs < 1 ? newest : { atMs: nowMs, count: 0 };
@@ -21,12 +27,17 @@ export class LastSecond {
   }
 
   sum(nowMs: number): number {
+    this.#dropOld(nowMs);
+    return this.#sum;
+  }
+
+  #dropOld(nowMs: number): void {
     let old = 0;
     while ((this.#uses[old]?.atMs ?? Infinity) <= nowMs - SECOND_MS) old++;
+    if (old === 0) return;
     for (const use of this.#uses.splice(0, old)) {
       this.#sum -= use.count;
       use.count = 0;
     }
-    return this.#sum;
   }
 }

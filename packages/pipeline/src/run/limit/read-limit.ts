@@ -89,6 +89,14 @@ export class ReadLimit {
     }
   }
 
+  /**
+   * Waits as `gather` does, while the limit is not the cause: `why` does not name it, and no event tells of it. Answers false
+   * if the signal ended the wait.
+   */
+  hold(ms: number, signal: AbortSignal): Promise<boolean> {
+    return slept(this.#context.timer, Math.max(1, Math.min(ms, GATHER_MS)), signal);
+  }
+
   /** Waits for tokens for a read of 1 to `countMax` messages. Undefined if the signal ended the wait, or the limit has changed. */
   async acquire(countMax: number, signal: AbortSignal): Promise<Grant | undefined> {
     const limiter = this.#limiter;

@@ -2,8 +2,11 @@ import { LastSecond } from "./last-second.ts";
 
 /** A write of a sink, as its limit sees it. */
 export interface CountedWrite {
-  /** Messages of it are on their way to the server; more than it has, if some are sent again. */
-  onSent(count: number, nowMs: number): void;
+  /**
+   * Messages of it are on their way to the server. `isAgain`: for at least the second time, so that no fewer are left to be
+   * sent.
+   */
+  onSent(count: number, nowMs: number, isAgain: boolean): void;
   end(): void;
 }
 
@@ -11,6 +14,11 @@ export interface CountedWrite {
 export class SentMessages {
   readonly #sent = new LastSecond();
   #pending = 0;
+
+  /** Messages that running writes have not sent yet. */
+  get pending(): number {
+    return this.#pending;
+  }
 
   /** `isTold`: the sink tells when it sends messages. Otherwise it sends all of them now. */
   begin(count: number, isTold: boolean, nowMs: number): CountedWrite {
@@ -23,15 +31,15 @@ export class SentMessages {
       this.#pending -= settled;
     };
     return {
-      onSent: (some, sentMs) => {
-        settle(some);
+      onSent: (some, sentMs, isAgain) => {
+        if (!isAgain) settle(some);
         this.#sent.add(some, sentMs);
       },
       end: () => settle(pending),
     };
   }
 
-  /** At this instant, as the messages that it may still send count. */
+  /** Messages sent in the last second, plus those that running writes have not sent yet: they may all leave now. */
   sum(nowMs: number): number {
     return this.#sent.sum(nowMs) + this.#pending;
   }

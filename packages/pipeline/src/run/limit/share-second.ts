@@ -15,7 +15,10 @@ export class ShareSecond {
   #share = 0;
   #lookedAtMs: number | undefined;
 
-  /** Notes the share of this instant. Since the last look it was at least the smaller of the two. */
+  /**
+   * Notes the share of this instant. The time since the last look counts with the smaller of the two shares; a share that
+   * fell and came back in between is not seen.
+   */
   look(share: number, nowMs: number): number {
     const lookedAtMs = this.#lookedAtMs ?? nowMs;
     this.#add(Math.min(share, this.#share), lookedAtMs, nowMs);

@@ -1,6 +1,6 @@
 import { asError } from "../../as-error.ts";
 import { SinkClosedError } from "../../connector/connector-error.ts";
-import type { Sink, SinkGate, WriteResult } from "../../connector/sink.ts";
+import type { Sink, SinkGate, WriteOptions, WriteResult } from "../../connector/sink.ts";
 import type { Batch } from "../../flow/batch.ts";
 import type { Origin } from "../../flow/origin.ts";
 import type { FailedTry } from "../../flow/tries.ts";
@@ -97,7 +97,8 @@ export class SinkWorker implements Worker {
     const counted = limit.isLimited
       ? this.sent.begin(messages.length, sink.tellsSent === true, timer.now())
       : undefined;
-    const onSent = counted && ((count: number) => counted.onSent(count, timer.now()));
+    const onSent: WriteOptions["onSent"] =
+      counted && ((count, again) => counted.onSent(count, timer.now(), again?.isAgain === true));
     let results: readonly WriteResult[] | void;
     try {
       results = await sink.write(messages, { signal: context.abandoned, onSent });

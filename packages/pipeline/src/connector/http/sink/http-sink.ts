@@ -99,6 +99,8 @@ interface Planned {
   readonly messages: readonly Message[];
   /** Throws an `UnsendableError` if a value has no bytes. */
   readonly body: () => RequestBody;
+  /** Whether its messages were sent before: by an earlier attempt, or in a larger batch. */
+  isSent: boolean;
 }
 
 class HttpSink implements Sink {
@@ -210,25 +212,26 @@ class HttpSink implements Sink {
   }
 
   async #sendOne(message: Message, place: number, writing: Writing): Promise<void> {
-    const planned = { messages: [message], body: () => singleBody(message, place) };
+    const planned = { messages: [message], body: () => singleBody(message, place), isSent: false };
     const failure = await this.#attempt(planned, writing);
     if (writing.results[place] === true) writing.results[place] = failure;
   }
 
   /** Sends a batch. A service that refuses it for one of its messages gets it again in halves. */
-  async #send(body: RequestBody, writing: Writing): Promise<void> {
+  async #send(body: RequestBody, writing: Writing, isSent = false): Promise<void> {
     const { messages, results } = writing;
     const { places } = body;
     const planned = {
       messages: places.map((place) => messages[place] as Message),
       body: () => body,
+      isSent,
     };
     const failure = await this.#attempt(planned, writing);
     if (failure !== undefined && places.length > 1) {
       const { error } = failure;
       if (error instanceof HttpAnswerError && OF_ONE_MESSAGE.has(error.status)) {
         // One after the other: order is kept as far as the service keeps it.
-        for (const half of halves(body)) await this.#send(half, writing);
+        for (const half of halves(body)) await this.#send(half, writing, true);
         return;
       }
     }
@@ -276,7 +279,10 @@ class HttpSink implements Sink {
     const client = this.#connections.take();
     const dueMs = startedMs + this.#settings.request.timeoutMs;
     const exchange = new HttpExchange(dueMs, {
-      onSent: () => onSent?.(messages.length),
+      onSent: () => {
+        onSent?.(messages.length, { isAgain: planned.isSent });
+        planned.isSent = true;
+      },
       onOver: (ended) => {
         this.#alarms.clear(ended);
         exchanges.delete(ended);

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { LastSecond } from "./last-second.ts";
+
+test("uses that nobody sums for an hour keep no more than those of a second", () => {
+  const used = new LastSecond();
+  let most = 0;
+  for (let atMs = 0; atMs < 3_600_000; atMs += 50) {
+    used.add(1, atMs);
+    most = Math.max(most, used.size);
+  }
+  expect(most).toBe(20);
+  expect(used.sum(3_599_950)).toBe(20);
+  for (let atMs = 3_600_000; atMs < 3_605_000; atMs += 0.3) used.add(1, atMs);
+  expect(used.size).toBeLessThanOrEqual(1000);
+});
+
+test("what is taken back after its second changes no sum", () => {
+  const used = new LastSecond();
+  const takeBack = used.add(5, 0);
+  used.add(2, 1000);
+  takeBack(5);
+  expect(used.sum(1000)).toBe(2);
+});
