@@ -305,3 +305,53 @@ test("acknowledgements that fail are tried again, and the source is not read for
   expect(source.acknowledged).toHaveLength(30_000);
   expect(ofKind(world, "ack-failed").length).toBeGreaterThan(1);
 });
+
+test("acknowledgements that a source is slow to confirm hold back reads, and the source is not told as down", async () => {
+  const world = newWorld();
+  const source = new MemorySource(
+    Array.from({ length: 30_000 }, (_, index) => index),
+    { onAck: () => world.timer.sleep(5000) },
+  );
+  const vertices = {
+    source: { name: "in", source },
+    maps: [],
+    sink: { name: "out", sink: new MemorySink() },
+  };
+  const running = await startPipeline({ name: "p", ...vertices }, world.runtime);
+  await world.timer.advance(4000);
+  const { waiting } = running.state().vertices[0] ?? {};
+  expect(waiting?.detail).toBe("for acknowledgements that its source has not confirmed");
+  expect(waiting?.isDown).toBeUndefined();
+  await passing(world.timer, running.done);
+  expect(source.acknowledged).toHaveLength(30_000);
+});
+
+test("a source that waits for room after a failed read is told as waiting for room", async () => {
+  const world = newWorld();
+  let reads = 0;
+  const source = new MemorySource([1, 2], {
+    isEndless: true,
+    onRead: () => {
+      if (++reads > 2) throw new Error("connection refused");
+    },
+  });
+  const sink = new MemorySink({ onWrite: () => world.timer.sleep(10_000) });
+  const running = await startPipeline(
+    {
+      name: "p",
+      source: { name: "in", source, limits: { readBatchSize: 1 } },
+      maps: [],
+      sink: { name: "out", sink, limits: { readBatchSize: 1, concurrency: 1 } },
+      bufferMax: 2,
+    },
+    world.runtime,
+  );
+  const waiting = () => running.state().vertices[0]?.waiting;
+  await world.timer.advance(10);
+  expect(waiting()).toMatchObject({ isDown: true });
+  // A read of 2 messages does not fit beside the one that is in the buffer.
+  await running.setLimits("in", { readBatchSize: 2 });
+  await world.timer.advance(1000);
+  expect(waiting()?.detail).toBe("for room in the buffer of out");
+  await passing(world.timer, running.stop());
+});

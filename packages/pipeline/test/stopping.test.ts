@@ -240,3 +240,35 @@ test("an observer that stops the pipeline at the event of an opening keeps the c
 function messageOf(index: number): Message {
   return { id: String(index), value: index, headers: {} };
 }
+
+test("no further try begins after the deadline of a drain", async () => {
+  const world = newWorld();
+  const source = new MemorySource([1, 2, 3], { isEndless: true });
+  const writtenAtMs: number[] = [];
+  // The last tries are one write for each message; the first of them runs at the deadline.
+  const sink = new MemorySink({
+    onWrite: async () => {
+      writtenAtMs.push(world.timer.now());
+      if (writtenAtMs.length > 1) await world.timer.sleep(2000);
+      throw new Error("away");
+    },
+  });
+  const running = await startPipeline(
+    {
+      name: "p",
+      source: { name: "in", source },
+      maps: [],
+      sink: { name: "out", sink },
+      retry: { attempts: 2, backoffMs: 100 },
+      deadLetter: new MemorySink(),
+      drainMs: 1500,
+    },
+    world.runtime,
+  );
+  await world.timer.advance(200);
+  expect(writtenAtMs).toHaveLength(2);
+  await passing(world.timer, running.stop());
+  await world.timer.advance(10_000);
+  expect(writtenAtMs).toHaveLength(2);
+  expect(source.givenBack.map(({ id }) => id)).toEqual(["0", "1", "2"]);
+});

@@ -140,10 +140,16 @@ export class PoolMember implements ShareSource, SyncLoopHost {
     };
   }
 
-  /** Other limits of its own: they hold at once, unless there are some for the whole pool. */
+  /** Other limits of its own: they hold at once, unless there are some for the whole pool. Throws if they are wrong; then nothing has changed. */
   setOwnLimits(own: RampOptions, nowMs: number): void {
+    const former = this.#own;
     this.#own = own;
-    if (this.#limits.text === "") this.#apply("", nowMs);
+    try {
+      if (this.#limits.text === "") this.#apply("", nowMs);
+    } catch (error) {
+      this.#own = former;
+      throw error;
+    }
   }
 
   condition(): Condition {

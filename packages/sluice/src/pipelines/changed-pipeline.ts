@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ConfigError } from "@sluice/core";
 import { checkLimits } from "@sluice/pipeline";
 import type { FlowPipeline } from "../flow/pipeline/flow-pipeline.ts";
-import { effectiveOf, isLimited } from "./vertex-limits.ts";
+import { effectiveOf, isLimited, withOwnRate } from "./vertex-limits.ts";
 import type { LiveLimits } from "./vertex-limits.ts";
 
 /** Refuses a file that contradicts limits that were set while the pipeline ran, and that its new start would keep. */
@@ -14,7 +14,7 @@ export function requireLiveLimits(
   for (const [vertex, { limits }] of live) {
     if (limits === undefined || !next.vertices.some((one) => one.name === vertex)) continue;
     try {
-      checkLimits(effectiveOf(next, limits), `${name}.${vertex}.limits`);
+      checkLimits(effectiveOf(next, withOwnRate(next, vertex, limits)), `${name}.${vertex}.limits`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new ConfigError(

@@ -326,6 +326,95 @@ test("limits that another replica has set are those that are told here", async (
   expect(told()).toMatchObject({ limits: { rateLimit: { max: 20 } } });
 });
 
+test.each([
+  ["the pipeline", TWO],
+  [
+    "the vertex",
+    TWO.replace("    limits: { rateLimit: { max: 10, min: 10 } }\n", "").replace(
+      "{ name: in, source: { generator: { rate: 100/s } } }",
+      "{ name: in, limits: { rateLimit: { max: 10, min: 10 } }, source: { generator: { rate: 100/s } } }",
+    ),
+  ],
+])(
+  "a new concurrency leaves the rate limit that the file gives to %s to later files",
+  async (_, text) => {
+    const stored: string[] = [];
+    const { pipelines, timer, during } = run(text, new Set(), {}, (clock) =>
+      recordingStore(clock, stored),
+    );
+    await timer.advance(2_000);
+    const { rateLimit } = pipelines.views()[0]?.limitsOf("in").limits ?? {};
+    const change = { concurrency: 4, ...(rateLimit !== undefined && { rateLimit }) };
+    await during(pipelines.setLimits("a", "in", change), 1_000);
+    expect(stored).toEqual([]);
+    expect(pipelines.views()[0]?.limitsOf("in").limits).toEqual(change);
+    // Another rate of the generator makes it a restart, after which the concurrency stays.
+    const changed = text.replace("max: 10", "max: 50").replace("rate: 100/s", "rate: 90/s");
+    await during(pipelines.reload(flow(changed).pipelines), 30_000);
+    expect(rateOf(pipelines, "a")).toBeGreaterThan(40);
+    expect(pipelines.views()[0]?.limitsOf("in").limits).toMatchObject({ concurrency: 4 });
+    expect(stored).toEqual([]);
+  },
+);
+
+test("a new concurrency keeps a rate limit that was set before, here or by another replica", async () => {
+  const stored: string[] = [];
+  const stores: MemoryStore[] = [];
+  const { pipelines, timer, during } = run(TWO, new Set(), {}, (clock) => {
+    const store = recordingStore(clock, stored);
+    stores.push(store);
+    return store;
+  });
+  const [store] = stores as [MemoryStore];
+  const told = () => pipelines.views()[0]?.limitsOf("in").limits;
+  const setConcurrency = (concurrency: number) =>
+    during(pipelines.setLimits("a", "in", { ...told(), concurrency }), 2_000);
+  const maxOfPool = () => pipelines.views()[0]?.state.vertices[0]?.fleet?.bounds?.max;
+  await timer.advance(2_000);
+  await during(pipelines.setLimits("a", "in", { rateLimit: { max: 30 } }), 2_000);
+  await setConcurrency(4);
+  expect(told()).toEqual({ concurrency: 4, rateLimit: { max: 30 } });
+  expect(maxOfPool()).toBe(30);
+  const pool = { flow: "shop", pipeline: "a", vertex: "in" };
+  await during(setVertexLimits(store, pool, { max: 40, min: 40 }), 2_000);
+  await setConcurrency(5);
+  expect(told()).toMatchObject({ concurrency: 5, rateLimit: { max: 40 } });
+  expect(maxOfPool()).toBe(40);
+  expect(stored).toHaveLength(2);
+  await during(clearPoolLimits(store, "shop/a/in"), 10_000);
+  expect(told()).toEqual({ concurrency: 5 });
+  expect(maxOfPool()).toBe(10);
+});
+
+test("a reload that fails half-way sets back the limits that another replica has set", async () => {
+  const stores: MemoryStore[] = [];
+  let isRefused = false;
+  const { pipelines, timer, during } = run(TWO, new Set(), {}, (clock) => {
+    const store = new MemoryStore(clock);
+    stores.push(store);
+    const setLimits = store.setLimits.bind(store);
+    store.setLimits = (pool, limits) =>
+      isRefused && pool === "shop/a/out" && limits === ""
+        ? Promise.reject(new Error("the store is read-only"))
+        : setLimits(pool, limits);
+    return store;
+  });
+  const [store] = stores as [MemoryStore];
+  await timer.advance(2_000);
+  for (const vertex of ["in", "out"]) {
+    const pool = { flow: "shop", pipeline: "a", vertex };
+    await during(setVertexLimits(store, pool, { max: 40, min: 40 }), 2_000);
+  }
+  isRefused = true;
+  const reloaded = pipelines.reload(flow(TWO.replace("max: 10", "max: 50")).pipelines);
+  await expect(reloaded).rejects.toThrow("the store is read-only");
+  await timer.advance(5_000);
+  expect(pipelines.views()[0]?.limitsOf("in")).toMatchObject({
+    limits: { rateLimit: { max: 40 } },
+  });
+  expect(rateOf(pipelines, "a")).toBeCloseTo(40, -0.5);
+});
+
 test("a file that contradicts a limit which was set while the pipeline ran is refused whole, with the way out", async () => {
   const { pipelines, timer, during, kinds } = run(TWO);
   await timer.advance(1_000);

@@ -14,7 +14,13 @@ import { needsRestart, requireLiveLimits } from "./changed-pipeline.ts";
 import { partEventOf } from "./observe/pipeline-events.ts";
 import { SupervisedPipeline } from "./supervised-pipeline.ts";
 import type { PipelineFailure, StartPipeline } from "./supervised-pipeline.ts";
-import { effectiveOf, isLimited, limitSourceOf, ownLimitsOf } from "./vertex-limits.ts";
+import {
+  effectiveOf,
+  isLimited,
+  limitSourceOf,
+  ownLimitsOf,
+  withOwnRate,
+} from "./vertex-limits.ts";
 import type { LiveLimits, VertexLimitSource } from "./vertex-limits.ts";
 
 export interface PipelinesWorld {
@@ -123,15 +129,14 @@ export class FlowPipelines {
 
   views(): readonly PipelineView[] {
     const { gates } = this.#world;
-    return [...this.#entries].map(([name, { flow, pipeline, live, throttled }]) => {
+    return [...this.#entries].map(([name, entry]) => {
+      const { flow, pipeline, throttled } = entry;
       const state = pipeline.state();
-      const fleetOfVertex = (vertex: string) =>
-        state.vertices.find((one) => one.name === vertex)?.fleet;
       return {
         flow,
         state,
         failure: pipeline.failure,
-        limitsOf: (vertex) => limitSourceOf(flow, vertex, live.get(vertex), fleetOfVertex(vertex)),
+        limitsOf: (vertex) => heldLimitsOf(entry, vertex, state),
         throttledOf: (vertex) => throttled.get(vertex),
         gateSinceMs: (vertex, reason) => gates.waitingSinceMs(`${name}/${vertex}`, reason),
         gateCountsOf: (vertex) => gates.countsOf(`${name}/${vertex}`),
@@ -175,16 +180,23 @@ export class FlowPipelines {
     const entry = this.#entries.get(pipeline);
     if (entry === undefined) return "now";
     const isUnset = limits === undefined;
-    const effective = effectiveOf(entry.flow, limits ?? ownLimitsOf(entry.flow, vertex));
+    const whole = withOwnRate(entry.flow, vertex, limits ?? {});
+    const effective = effectiveOf(entry.flow, isUnset ? ownLimitsOf(entry.flow, vertex) : whole);
     const isDown = !entry.pipeline.isRunning;
     checkLimits(effective, `${vertex}.limits`);
-    const version =
-      isUnset || effective.rateLimit !== undefined
-        ? await this.#share(pipeline, vertex, isUnset ? undefined : effective.rateLimit)
-        : undefined;
+    const held = heldLimitsOf(entry, vertex).limits.rateLimit;
+    const isChanged =
+      effective.rateLimit !== undefined && !isDeepStrictEqual(whole.rateLimit, held);
+    const isShared = isUnset || isChanged;
+    const former = entry.live.get(vertex);
+    const version = isShared
+      ? await this.#share(pipeline, vertex, isUnset ? undefined : effective.rateLimit)
+      : former?.version;
     const isStored = this.#store !== undefined;
     await entry.pipeline.setLimits(vertex, effective, { isUnset, isStored, version });
-    entry.live.set(vertex, { limits, setAtMs: this.#world.wallClock.now(), version });
+    // A rate limit of the file, or of another replica, that was only repeated would outlast a change of it.
+    const set = isShared ? limits : withRateOf(former?.limits, limits);
+    entry.live.set(vertex, { limits: set, setAtMs: this.#world.wallClock.now(), version });
     return isDown ? "at its next start" : "now";
   }
 
@@ -294,10 +306,11 @@ export class FlowPipelines {
         entry.live.delete(vertex);
         continue;
       }
-      const effective = effectiveOf(entry.flow, limits);
+      const effective = effectiveOf(entry.flow, withOwnRate(entry.flow, vertex, limits));
       const version = await this.#versionAfterRestart(name, vertex, live, effective);
       entry.live.set(vertex, { ...live, version });
-      const isStored = version !== undefined;
+      // The rate limit of the file is a replica's own, and is not written to the store.
+      const isStored = version !== undefined || limits.rateLimit === undefined;
       await entry.pipeline.setLimits(vertex, effective, { isStored, version });
     }
   }
@@ -333,8 +346,11 @@ export class FlowPipelines {
     const undo: (() => Promise<void>)[] = [];
     try {
       for (const { entry, vertex, to } of changed) {
+        // Read before the change, which clears the limits that another replica has set.
+        const held = heldLimitsOf(entry, vertex);
+        // A change that fails may have cleared them, too.
+        undo.unshift(() => this.#takeBack(entry, vertex, held));
         await entry.pipeline.setLimits(vertex, to, { isDefinition: true });
-        undo.unshift(() => this.#takeBack(entry, vertex));
       }
     } catch (error) {
       for (const back of undo) await back().catch(() => undefined);
@@ -345,12 +361,18 @@ export class FlowPipelines {
     return changed.map(({ name, vertex }) => `${name}/${vertex}`);
   }
 
-  /** The limits of the present file, and over them those that were set while the pipeline ran. */
-  async #takeBack({ flow, pipeline, live }: Entry, vertex: string): Promise<void> {
-    const former = effectiveOf(flow, ownLimitsOf(flow, vertex));
-    await pipeline.setLimits(vertex, former, { isDefinition: true });
-    const { limits } = live.get(vertex) ?? {};
-    if (limits !== undefined) await pipeline.setLimits(vertex, effectiveOf(flow, limits));
+  /** The limits of the present file, and over them those that were set while the pipeline ran, here or by another replica. */
+  async #takeBack(
+    { flow, pipeline }: Entry,
+    vertex: string,
+    { limits, setAtMs }: VertexLimitSource,
+  ): Promise<void> {
+    const own = ownLimitsOf(flow, vertex);
+    await pipeline.setLimits(vertex, effectiveOf(flow, own), { isDefinition: true });
+    if (setAtMs === undefined) return;
+    // A rate limit that is the file's is not written to the store.
+    const isStored = isDeepStrictEqual(limits.rateLimit, own.rateLimit);
+    await pipeline.setLimits(vertex, effectiveOf(flow, limits), { isStored });
   }
 
   #track(entry: Entry, event: PipelineEvent): void {
@@ -403,6 +425,25 @@ export class FlowPipelines {
         }),
     });
   }
+}
+
+/** The limits that hold for a vertex, wherever they were set. */
+function heldLimitsOf(
+  { flow, pipeline, live }: Entry,
+  vertex: string,
+  { vertices }: PipelineState = pipeline.state(),
+): VertexLimitSource {
+  const fleet = vertices.find(({ name }) => name === vertex)?.fleet;
+  return limitSourceOf(flow, vertex, live.get(vertex), fleet);
+}
+
+/** Limits with the rate limit of others, or without one. */
+function withRateOf(
+  { rateLimit }: FlowVertexLimits = {},
+  limits: FlowVertexLimits,
+): FlowVertexLimits {
+  const { rateLimit: _, ...counts } = limits;
+  return { ...counts, ...(rateLimit !== undefined && { rateLimit }) };
 }
 
 /** "in connects (pulsar)". */

@@ -176,8 +176,10 @@ export class SupervisedPipeline {
       return await running.done;
     } catch (error) {
       // The pipeline says in `done` why it ended; closing what is left must not hide that.
-      await running.stop().catch(() => undefined);
-      if (this.#isStopping()) this.#options.onFailure(asError(error), undefined);
+      const drainError = await running.stop().then(() => undefined, asError);
+      // Before the pipeline counts as running, `error` is the stop itself, which rejects the change of limits that is under way.
+      const failure = this.#running === undefined ? drainError : asError(error);
+      if (this.#isStopping() && failure !== undefined) this.#options.onFailure(failure, undefined);
       throw error;
     } finally {
       this.#last = running.state();

@@ -15,7 +15,7 @@ export interface VertexLimitSource {
 
 /** Limits of a vertex that were set through this process while its pipeline ran. */
 export interface LiveLimits {
-  /** Undefined: they were taken back, and those of the file hold. */
+  /** Undefined: they were taken back, and those of the file hold. Without `rateLimit`: the rate limit of the file holds. */
   readonly limits: FlowVertexLimits | undefined;
   /** Wall time. */
   readonly setAtMs: number;
@@ -38,6 +38,18 @@ export function effectiveOf({ limits: outer }: FlowPipeline, own: FlowVertexLimi
   });
 }
 
+/** Limits that were set while the pipeline ran, with the vertex's rate limit of the file if they have none. */
+export function withOwnRate(
+  flow: FlowPipeline,
+  vertex: string,
+  limits: FlowVertexLimits,
+): FlowVertexLimits {
+  const { rateLimit } = ownLimitsOf(flow, vertex);
+  return limits.rateLimit !== undefined || rateLimit === undefined
+    ? limits
+    : { ...limits, rateLimit };
+}
+
 /** Whether the file gives a vertex a rate limit. */
 export function isLimited(flow: FlowPipeline, vertex: string): boolean {
   return effectiveOf(flow, ownLimitsOf(flow, vertex)).rateLimit !== undefined;
@@ -54,7 +66,10 @@ export function limitSourceOf(
   fleet: FleetState | undefined,
 ): VertexLimitSource {
   const own = ownLimitsOf(flow, vertex);
-  const here = live?.limits === undefined ? { limits: own } : { ...live, limits: live.limits };
+  const here =
+    live?.limits === undefined
+      ? { limits: own }
+      : { ...live, limits: withOwnRate(flow, vertex, live.limits) };
   const { bounds, membership } = fleet ?? {};
   const version = membership?.limitsVersion ?? 0;
   if (bounds === undefined || version <= (live?.version ?? 0)) return sourceOf(here);

@@ -88,8 +88,10 @@ export class Retrier {
     return isLast && isWhole ? due.map((each) => [each]) : [due];
   }
 
+  /** Answers false after the drain's deadline: no further try may begin. */
   async #withdraw(): Promise<boolean> {
     const { timer, cut } = this.#parts.context;
+    if (cut.aborted) return false;
     while (!this.#budget.tryWithdraw())
       if (!(await slept(timer, BUDGET_POLL_MS, cut))) return false;
     return true;

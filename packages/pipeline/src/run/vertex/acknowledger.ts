@@ -25,6 +25,7 @@ export class Acknowledger {
   #sending: Promise<void> | undefined;
   #acknowledged = 0;
   #isClosed = false;
+  #isFailing = false;
 
   constructor(context: RunContext, vertex: string, source: Source, onProgress: () => void) {
     this.#context = context;
@@ -37,8 +38,14 @@ export class Acknowledger {
     return this.#acknowledged;
   }
 
+  /** Whether so many messages wait that the source is not read; also if the source is only slow to confirm. */
   get isBehind(): boolean {
     return this.#waiting.length >= WAITING_MAX;
+  }
+
+  /** Whether the last acknowledgement failed. */
+  get isFailing(): boolean {
+    return this.#isFailing;
   }
 
   /** A message is complete. `flush` acknowledges it. */
@@ -78,9 +85,11 @@ export class Acknowledger {
     for (let tries = 1; ; tries++) {
       try {
         await this.#source.ack(messages);
+        this.#isFailing = false;
         this.#acknowledged += messages.length;
         return;
       } catch (thrown) {
+        this.#isFailing = true;
         tell({ kind: "ack-failed", pipeline, vertex: this.#vertex, error: asError(thrown) });
       }
       if (!(await slept(timer, backoffMs(tries, BACKOFF, random), cut))) return;

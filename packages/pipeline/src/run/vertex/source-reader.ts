@@ -84,17 +84,21 @@ export class SourceReader implements VertexLoop {
   }
 
   why(): VertexWaiting | undefined {
-    if (this.#failing !== undefined) {
-      const { error, sinceMs, untilMs } = this.#failing;
-      const detail = `for its source, which cannot be read: ${error.message}`;
-      return { reason: undefined, detail, sinceMs, untilMs, isDown: true };
-    }
-    const sinceMs = this.#waitingSinceMs;
-    if (sinceMs === undefined) return undefined;
+    // Reads that failed before are not tried again while there is no room.
+    if (this.#waitingSinceMs !== undefined) return this.#whyNoRoom(this.#waitingSinceMs);
+    if (this.#failing === undefined) return undefined;
+    const { error, sinceMs, untilMs } = this.#failing;
+    const detail = `for its source, which cannot be read: ${error.message}`;
+    return { reason: undefined, detail, sinceMs, untilMs, isDown: true };
+  }
+
+  #whyNoRoom(sinceMs: number): VertexWaiting {
+    const { acknowledger, next } = this.#parts;
     const of = { reason: undefined, sinceMs };
-    if (this.#parts.acknowledger.isBehind)
+    if (!acknowledger.isBehind) return { ...of, detail: `for room in the buffer of ${next}` };
+    if (acknowledger.isFailing)
       return { ...of, detail: "for its source, which takes no acknowledgements", isDown: true };
-    return { ...of, detail: `for room in the buffer of ${this.#parts.next}` };
+    return { ...of, detail: "for acknowledgements that its source has not confirmed" };
   }
 
   wake(): void {
