@@ -198,9 +198,9 @@ test("a receiver that is away is told in one line, without the headers, and noth
   expect(errors.join("\n")).not.toContain("hunter2");
 });
 
-/** At the end no vertex waits any more. */
+/** At the end the pipeline is stopped: no vertex waits, has a share or knows a backlog. */
 function isStill(name: string): boolean {
-  return name !== "sluice_vertex_waiting";
+  return !/^(?:sluice_vertex_waiting|sluice_rate_limit_.*|vertex_pending_messages)$/.test(name);
 }
 
 function sumOf(exported: Export | undefined, name: string): number {

@@ -60,13 +60,13 @@ describe.skipIf(chromiumPath === undefined)(`the lab${NEEDS_CHROMIUM}`, () => {
       const answer = await fetch(`${flow.admin}/api/limits/vertex/payments/in`);
       return /"max":\s*(\d+)/.exec(await answer.text())?.[1];
     };
-    expect(await max()).toBe("300");
+    expect(await max()).toBe("200");
     await page.getByRole("button", { name: "Use B for payments / in" }).click();
-    expect(await max()).toBe("300");
+    expect(await max()).toBe("200");
     await page.getByRole("button", { name: "Set it" }).click();
     await expect.poll(max, { timeout: RUN_MS }).toBe("1000");
     await page.getByRole("button", { name: "Undo" }).click();
-    await expect.poll(max, { timeout: RUN_MS }).toBe("300");
+    await expect.poll(max, { timeout: RUN_MS }).toBe("200");
   });
 });
 
