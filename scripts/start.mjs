@@ -85,6 +85,7 @@ const fold = new LineFold();
 show = (json) => {
   if (isStopping) return;
   const line = lineOfEvent(json);
+  if (line === undefined) return;
   if (line.isChange) fold.clear();
   const text = fold.offer(line, performance.now());
   if (text === undefined) return;

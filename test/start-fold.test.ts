@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { LineFold } from "../scripts/start/fold.mjs";
+import { lineOfEvent } from "../scripts/start/lines.mjs";
 
 const told = (text: string) => ({ kind: "told web", text });
 
@@ -30,4 +31,11 @@ test("a kind that was quiet, and every kind after a changed limit, is shown at o
   expect(fold.offer(told("wait 2 s"), 31_000)).toBe("wait 2 s");
   fold.clear();
   expect(fold.offer(told("wait 3 s"), 32_000)).toBe("wait 3 s");
+});
+
+test("a line that counts suppressed events is left out, whatever its kind; others have their subject", () => {
+  const told = { event: "producer-told", producer: "web", pauseMs: 20 };
+  expect(lineOfEvent(JSON.stringify(told))?.text).toMatch(/^▥ told {7}web +wait 20 ms$/);
+  for (const event of ["producer-told", "socket-paused", "pipeline-started", "limit-changed"])
+    expect(lineOfEvent(JSON.stringify({ event, suppressed: 3, msg: "3 more" }))).toBeUndefined();
 });

@@ -1,6 +1,9 @@
 // Events of a gateway and its pipelines, as `sluice run --json` writes them, in one line each for `npm start`.
 
-/** Lines of the same kind say the same of the same subject; `isChange` is a person's change of a limit. */
+/**
+ * Lines of the same kind say the same of the same subject; `isChange` is a person's change of a limit. Undefined for a line
+ * that only counts events left out of the log: it has no facts, and `npm start` counts what repeats itself.
+ */
 export function lineOfEvent(json) {
   let event;
   try {
@@ -8,6 +11,7 @@ export function lineOfEvent(json) {
   } catch {
     return { kind: json, text: json, isChange: false };
   }
+  if (event.suppressed !== undefined) return undefined;
   const { glyph, word, who, what } = parts(event);
   const text = `${glyph} ${word.padEnd(10)} ${who.padEnd(28)} ${what}`;
   const isChange = event.event === "limit-changed";

@@ -119,7 +119,8 @@ export class AwareFlow {
   /** The receipt of the last notice, which may be late. */
   onReceipt(nowMs: number): void {
     this.receiptCount++;
-    this.receiptAfterMs = nowMs - this.#toldAtMs;
+    // The clock is read once per turn of the event loop: a notice may be sent later in the turn that reads its receipt.
+    this.receiptAfterMs = Math.max(0, nowMs - this.#toldAtMs);
     this.roundTripMs = Math.min(this.receiptAfterMs, this.connection.numbers.receiptWaitMs);
     if (this.stateAt(nowMs) !== "free") this.#state = "complying";
   }
