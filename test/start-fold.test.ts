@@ -34,8 +34,8 @@ test("a kind that was quiet, and every kind after a changed limit, is shown at o
 });
 
 test("a line that counts suppressed events is left out, whatever its kind; others have their subject", () => {
-  const told = { event: "producer-told", producer: "web", pauseMs: 20 };
-  expect(lineOfEvent(JSON.stringify(told))?.text).toMatch(/^▥ told {7}web +wait 20 ms$/);
+  const notice = { event: "producer-told", producer: "web", pauseMs: 20 };
+  expect(lineOfEvent(JSON.stringify(notice))?.text).toMatch(/^▥ told {7}web +wait 20 ms$/);
   for (const event of ["producer-told", "socket-paused", "pipeline-started", "limit-changed"])
     expect(lineOfEvent(JSON.stringify({ event, suppressed: 3, msg: "3 more" }))).toBeUndefined();
 });

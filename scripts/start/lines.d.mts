@@ -1,9 +1,4 @@
-/** A line of `npm start`; its kind says what it repeats. */
-export interface StartLine {
-  readonly kind: string;
-  readonly text: string;
-  readonly isChange: boolean;
-}
+import type { StartLine } from "./fold.mjs";
 
 /** The line of an event of `sluice run --json`; undefined for one that only counts events left out of the log. */
-export function lineOfEvent(json: string): StartLine | undefined;
+export function lineOfEvent(json: string): (StartLine & { readonly isChange: boolean }) | undefined;
