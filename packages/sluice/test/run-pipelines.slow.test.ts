@@ -69,7 +69,7 @@ test("an exception that went through Sluice's own code ends the process", async 
     "in.ndjson": lines(1),
     "map.mjs": `import { TokenBucket } from ${JSON.stringify(core)};
 export default () => {
-  setTimeout(() => new TokenBucket({ rate: -1 }), 1);
+  process.nextTick(() => new TokenBucket({ rate: -1 }));
   return new Promise(() => {});
 };`,
   });
