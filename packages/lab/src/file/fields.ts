@@ -156,7 +156,7 @@ export function record<T>(
 /** Keys that `v.record` leaves out without a word. */
 const LOST_KEYS = ["constructor", "prototype"] as const;
 
-/** A limit or a pipeline with such a name would not exist, and nobody would know. */
+/** Refuses those keys: a limit or a pipeline of such a name would silently not exist. */
 export function withoutLostKeys<T extends object>(): v.RawCheckAction<T> {
   return v.rawCheck<T>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;

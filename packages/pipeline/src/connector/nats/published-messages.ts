@@ -27,7 +27,7 @@ export class PublishedMessages {
   readonly #unconfirmed = new Map<number, Unconfirmed>();
   #published = 0;
 
-  /** `inbox` is a subject that nobody else has. */
+  /** `inbox` is a subject that only this connection uses. */
   constructor(line: NatsLine, subject: string, inbox: string) {
     this.#line = line;
     this.#subject = subject;

@@ -38,7 +38,7 @@ export class Acknowledger {
     return this.#acknowledged;
   }
 
-  /** Whether so many messages wait that the source is not read; also if the source is only slow to confirm. */
+  /** Whether unacknowledged messages have reached the bound at which the source is not read; a source that confirms slowly reaches it too. */
   get isBehind(): boolean {
     return this.#waiting.length >= WAITING_MAX;
   }

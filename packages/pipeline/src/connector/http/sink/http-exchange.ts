@@ -14,7 +14,7 @@ export interface HttpAnswer {
   readonly excerpt: string;
 }
 
-/** Who is told of an exchange. */
+/** Callbacks of one exchange. */
 interface ExchangeOwner {
   /** There is a connection, and the request is written to it. */
   onSent(): void;
