@@ -49,6 +49,8 @@ export interface VertexState {
   readonly counts: VertexCounts;
   /** Messages that wait before this vertex; of a source its backlog, if its server says. */
   readonly queue: number | undefined;
+  /** Messages that its buffer takes; undefined for a source. */
+  readonly queueMax?: number | undefined;
   /** Messages that it works on. */
   readonly inFlight: number;
   /** Undefined while it works on nothing. */

@@ -221,7 +221,6 @@ export interface LiveGate {
   readonly isAdaptive: boolean;
   readonly inFlight: number;
   readonly waiting: number;
-  readonly waitingMax?: number | undefined;
   /** Requests a second, by outcome. */
   readonly sent: number;
   readonly ok: number;

@@ -25,6 +25,8 @@ export interface VertexLoop {
   readonly inFlight: Iterable<Batch>;
   /** Messages that wait to be read. */
   queue(): number | undefined;
+  /** Most messages that can wait to be read; undefined for a source, whose server decides. */
+  readonly queueMax?: number;
   /** The oldest batch that it works on. */
   work(): VertexWork | undefined;
   /** Why it waits, if not for tokens. */
@@ -177,6 +179,7 @@ export class Vertex {
     const waiting = limit.why() ?? this.loop.why();
     const work = this.loop.work();
     const gate = this.loop.gate?.();
+    const { queueMax } = this.loop;
     return {
       name,
       kind,
@@ -184,6 +187,7 @@ export class Vertex {
       perSecond: meter.perSecond(nowMs),
       counts: { ...meter.counts },
       queue: this.loop.queue(),
+      ...(queueMax === undefined ? {} : { queueMax }),
       inFlight: meter.inFlight,
       ...(work === undefined ? {} : { work }),
       ...(fleet === undefined ? {} : { fleet }),

@@ -81,6 +81,10 @@ export class WorkLoop implements VertexLoop {
     return this.#parts.input.size;
   }
 
+  get queueMax(): number {
+    return this.#parts.input.capacity;
+  }
+
   work(): VertexWork | undefined {
     const [oldest] = this.#inFlight;
     if (oldest === undefined) return undefined;

@@ -53,7 +53,7 @@ function vertexOf(
   view: PipelineView,
   index: number,
 ): Omit<LiveVertex, "rate" | "droppedRate"> {
-  const { name, kind, connector, queue, inFlight, waiting } = vertex;
+  const { name, kind, connector, queue, queueMax, inFlight, waiting } = vertex;
   const defined = view.flow.vertices[index];
   return {
     name,
@@ -61,6 +61,7 @@ function vertexOf(
     connector,
     peer: defined && peerOf(defined),
     queue,
+    queueMax,
     inFlight,
     reason: waitingOf(vertex, view)?.reason,
     behind:

@@ -86,8 +86,21 @@ test("a sink that waits for its share has a full tank although its gate has no r
     droppedRate: 0,
     inFlight: 0,
   } as const;
-  expect(queuedPart({ ...sink, rate: 1, queue: 940, gate: { ...gate, waiting: 0 } })).toBe(0.94);
+  expect(
+    queuedPart({ ...sink, rate: 1, queue: 940, queueMax: 1_000, gate: { ...gate, waiting: 0 } }),
+  ).toBe(0.94);
   expect(
     queuedPart({ ...sink, rate: 1, queue: 0, gate: { ...gate, waiting: 3, inFlight: 1 } }),
   ).toBe(0.75);
+});
+
+test("the tank of a source shows its backlog against what it reads in a minute", () => {
+  const source = {
+    name: "in",
+    kind: "source",
+    connector: "pulsar",
+    droppedRate: 0,
+    inFlight: 0,
+  } as const;
+  expect(queuedPart({ ...source, rate: 1, queue: 940 })).toBe(0.94);
 });

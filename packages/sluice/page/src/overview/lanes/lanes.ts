@@ -113,12 +113,15 @@ function partOf({ asked, rate, heldFrames }: LiveProducer): number {
 }
 
 /**
- * The backlog of a vertex against what it reads in a minute, or the part of its gate's requests that is not sent yet,
- * whichever is larger: a sink waits for its share before its gate has any request.
+ * How full the buffer of a vertex is, or the part of its gate's requests that is not sent yet, whichever is larger: a sink
+ * waits for its share before its gate has any request. The backlog of a source has no bound; it is compared with what the
+ * source reads in a minute.
  */
-export function queuedPart({ queue, gate, rate }: LiveVertex): number {
+export function queuedPart({ queue, queueMax, gate, rate }: LiveVertex): number {
   if (queue === undefined && gate === undefined) return 0.3;
   const { waiting = 0, inFlight = 0 } = gate ?? {};
   const atGate = waiting / Math.max(1, waiting + inFlight);
-  return queue === undefined ? atGate : Math.max(atGate, queue / (queue + Math.max(1, rate) * 60));
+  if (queue === undefined) return atGate;
+  const most = queueMax ?? queue + Math.max(1, rate) * 60;
+  return Math.max(atGate, Math.min(1, queue / most));
 }

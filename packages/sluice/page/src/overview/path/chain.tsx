@@ -152,20 +152,16 @@ function factsOf({
       ["backlog", countText(queue)],
     ];
   if (kind === "map")
-    return [
-      ["dropped", rateText(droppedRate)],
-      ["queue", countText(queue)],
-    ];
+    return [["dropped", rateText(droppedRate)], queued];
   if (gate === undefined)
     return [
       share === undefined ? ["in flight", countText(inFlight)] : ["share", rateText(share.share)],
       queued,
     ];
   const limit = gate.limit === undefined ? "" : ` of ${countText(Math.floor(gate.limit))}`;
-  const most = gate.waitingMax === undefined ? "" : ` of ${countText(gate.waitingMax)}`;
   return [
     ["in flight", `${countText(Math.round(gate.inFlight))}${limit}`],
-    ["waiting", `${countText(gate.waiting)}${most}`],
+    ["waiting", countText(gate.waiting)],
   ];
 }
 
