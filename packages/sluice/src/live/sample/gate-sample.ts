@@ -1,6 +1,6 @@
 import type { VertexState } from "@sluice/pipeline";
 import { gateOf } from "../../pipelines/admin/vertex-gate.ts";
-import type { PipelineView } from "../../pipelines/flow-pipelines.ts";
+import type { PipelineView } from "../../pipelines/pipeline-view.ts";
 import type { GateCounts } from "../../pipelines/observe/gate-counts.ts";
 import type { LiveGate } from "../live-message.ts";
 import { MovingRate } from "./moving-rate.ts";

@@ -1,5 +1,5 @@
 import type { VertexState } from "@sluice/pipeline";
-import type { PipelineView } from "../../pipelines/flow-pipelines.ts";
+import type { PipelineView } from "../../pipelines/pipeline-view.ts";
 import { peerOf, shareOf, waitingOf } from "../../pipelines/admin/vertex-why.ts";
 import type { LivePipeline, LiveShare, LiveVertex } from "../live-message.ts";
 import { GateSampler } from "./gate-sample.ts";

@@ -2,7 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { inheritRateLimit, readRateLimit } from "@sluice/fleet";
 import { HttpError } from "@sluice/gateway/admin";
 import type { FlowVertexLimits } from "../../flow/pipeline/flow-pipeline.ts";
-import type { PipelineView } from "../flow-pipelines.ts";
+import type { PipelineView } from "../pipeline-view.ts";
 
 const RATE_KEYS = ["max", "min", "rampUpDuration"] as const;
 const WHOLE_KEYS = ["concurrency", "readBatchSize"] as const;

@@ -1,6 +1,6 @@
 import type { FlowVertex } from "../../flow/pipeline/flow-pipeline.ts";
 import { shownUrl } from "../define/shown-url.ts";
-import type { PipelineView } from "../flow-pipelines.ts";
+import type { PipelineView } from "../pipeline-view.ts";
 
 /** Whether `why` has something to say of a name. */
 export function isKnownName(views: readonly PipelineView[], name: string): boolean {

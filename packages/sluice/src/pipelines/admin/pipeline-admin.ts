@@ -5,7 +5,8 @@ import type { AdminAddition, AdminRequest, Answer, Route } from "@sluice/gateway
 import type { VertexState } from "@sluice/pipeline";
 import type { FlowVertexLimits } from "../../flow/pipeline/flow-pipeline.ts";
 import { effectiveOf } from "../vertex-limits.ts";
-import type { FlowPipelines, PipelineView } from "../flow-pipelines.ts";
+import type { FlowPipelines } from "../flow-pipelines.ts";
+import type { PipelineView } from "../pipeline-view.ts";
 import { addPipelineMetrics } from "../observe/pipeline-metrics.ts";
 import { vertexText } from "../../limits/limit-table.ts";
 import type { AnsweredVertexLimit } from "../../limits/limit-table.ts";

@@ -1,6 +1,6 @@
 import type { Timer } from "@sluice/core";
 import { measureCapacity } from "@sluice/pipeline";
-import type { PipelineView } from "../flow-pipelines.ts";
+import type { PipelineView } from "../pipeline-view.ts";
 import { isHeld, runningReplicas } from "./scale.ts";
 
 /** Time between two measurements, ms; the rate of a vertex is a mean of seconds. */

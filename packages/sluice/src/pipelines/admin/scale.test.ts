@@ -1,7 +1,7 @@
 import type { Reason } from "@sluice/core";
 import type { VertexState } from "@sluice/pipeline";
 import { expect, test } from "vitest";
-import type { PipelineView } from "../flow-pipelines.ts";
+import type { PipelineView } from "../pipeline-view.ts";
 import { ScaleWatch } from "./scale-watch.ts";
 import { replicasFor } from "./scale.ts";
 

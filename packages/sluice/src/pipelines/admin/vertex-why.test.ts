@@ -1,6 +1,6 @@
 import type { VertexState } from "@sluice/pipeline";
 import { expect, test } from "vitest";
-import type { PipelineView } from "../flow-pipelines.ts";
+import type { PipelineView } from "../pipeline-view.ts";
 import { workingSentence, workingUntil } from "../../why/vertex-sentences.ts";
 import { isKnownName, knownNames } from "./known-names.ts";
 import { pipelinesWhy } from "./vertex-why.ts";

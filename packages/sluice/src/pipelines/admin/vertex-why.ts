@@ -4,7 +4,7 @@ import { durationText, parseDurationMs } from "@sluice/core/internal";
 import type { VertexState, VertexWork } from "@sluice/pipeline";
 import { roleOf } from "../../flow/pipeline/flow-pipeline.ts";
 import type { FlowPipeline, FlowVertex } from "../../flow/pipeline/flow-pipeline.ts";
-import type { PipelineView, Throttled } from "../flow-pipelines.ts";
+import type { PipelineView, Throttled } from "../pipeline-view.ts";
 import { effectiveOf } from "../vertex-limits.ts";
 import { shownUrl } from "../define/shown-url.ts";
 import { isNamed, isShown } from "./known-names.ts";

@@ -1,6 +1,6 @@
 import type { MetricsWriter } from "@sluice/gateway/admin";
 import { PIPELINE_METRICS } from "@sluice/pipeline/telemetry";
-import type { PipelineView } from "../flow-pipelines.ts";
+import type { PipelineView } from "../pipeline-view.ts";
 
 /** Metrics of pipelines and vertices. */
 export function addPipelineMetrics(

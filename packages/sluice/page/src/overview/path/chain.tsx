@@ -151,8 +151,7 @@ function factsOf({
       share === undefined ? ["in flight", countText(inFlight)] : ["share", rateText(share.share)],
       ["backlog", countText(queue)],
     ];
-  if (kind === "map")
-    return [["dropped", rateText(droppedRate)], queued];
+  if (kind === "map") return [["dropped", rateText(droppedRate)], queued];
   if (gate === undefined)
     return [
       share === undefined ? ["in flight", countText(inFlight)] : ["share", rateText(share.share)],
