@@ -374,7 +374,8 @@ export class SluiceLimit implements LimitAlgorithm {
       return { state: { ...state, baseline: first }, cause, rttMs, window: "restart" };
     }
     const seen = evidenceOf(state, baseline, rtts, nowMs);
-    const settings = { maxLimit: this.#maxLimit, random: this.#random };
+    const servedPerSecond = this.#accepted?.peak ?? 0;
+    const settings = { maxLimit: this.#maxLimit, random: this.#random, servedPerSecond };
     switch (phase.name) {
       case "start":
         return judgeStart(state, seen, this.#maxLimit);

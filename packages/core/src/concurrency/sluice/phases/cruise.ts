@@ -15,6 +15,7 @@ import {
   ROOM_MIN,
   ROOM_ROOT,
   ROOM_ROOT_MAX,
+  ROUND_TRIP_MIN_MS,
   SURE,
   SURE_EARLY,
 } from "../constants.ts";
@@ -28,6 +29,8 @@ import type { Probe, Ruling, State } from "../state.ts";
 export interface Settings {
   readonly maxLimit: number;
   readonly random: Random;
+  /** The recent peak rate of attempts served. */
+  readonly servedPerSecond: number;
 }
 
 /**
@@ -49,7 +52,7 @@ export function judgeCruise(
   seen: Evidence,
   settings: Settings,
 ): Ruling | undefined {
-  if (isLong(seen)) return drainQueue(state, seen);
+  if (isLong(seen)) return drainQueue(state, seen, settings);
   const hasRoom = isShort(state, seen);
   if (!hasRoom && !seen.isFull) return undefined;
   const well: State = { ...state, cut: { ...state.cut, inARow: 0 } };
@@ -80,9 +83,19 @@ function isBaselineOld({ baseline, attempts, nowMs }: Evidence): boolean {
   return nowMs - baseline.measuredAtMs >= BASELINE_AGE_MS * samples;
 }
 
-function drainQueue(state: State, { nowMs, meanMs, queued, weight }: Evidence): Ruling {
+/**
+ * What waiting lowers the limit to at most: by Little's law `perSecond × rtt` with the shortest round trip that counts.
+ * Less in flight would only wait for the event loop on both sides.
+ */
+function leastOf({ limit }: State, { weight }: Evidence, { servedPerSecond }: Settings): number {
+  const inFlight = (servedPerSecond * ROUND_TRIP_MIN_MS) / 1000;
+  return Math.min(limit, Math.max(1, inFlight * weight));
+}
+
+function drainQueue(state: State, seen: Evidence, settings: Settings): Ruling {
+  const { nowMs, meanMs, queued, weight } = seen;
   const limitBefore = state.limit;
-  const resumeLimit = Math.max(1, limitBefore - queued * weight);
+  const resumeLimit = Math.max(leastOf(state, seen, settings), limitBefore - queued * weight);
   const growth = stoppedAt(state.growth, resumeLimit, { nowMs, rttMs: meanMs });
   const phase = { name: "drain", reason: "queue", limitBefore, resumeLimit } as const;
   const limit = Math.max(1, DRAIN_QUEUE * resumeLimit);
@@ -133,15 +146,15 @@ function probeOf(step: number, nowMs: number): Probe {
   return { step, left: step, out: 0, lost: 0, isYield: false, ...times };
 }
 
-function shrink(state: State, seen: Evidence, { random }: Settings): Ruling {
+function shrink(state: State, seen: Evidence, settings: Settings): Ruling {
   const { nowMs, meanMs, queued, error, attempts, weight } = seen;
   const stopped = { ...state.growth, streak: 0 };
-  const growth = held(stopped, HOLD_QUEUE, { nowMs, rttMs: meanMs }, random);
+  const growth = held(stopped, HOLD_QUEUE, { nowMs, rttMs: meanMs }, settings.random);
   const tolerated = Math.min(QUEUE_SHORT_MAX, QUEUE_SHORT_MIN + error);
   const isTolerated =
     queued - SURE * error <= Math.max(QUEUE_SHORT_ROOT * Math.sqrt(attempts), tolerated);
   if (isTolerated) return stay({ ...state, growth }, "steady", seen);
-  const limit = Math.max(1, state.limit - weight);
+  const limit = Math.max(leastOf(state, seen, settings), state.limit - weight);
   return { ...stay({ ...state, growth, limit }, "slower", seen), window: "settle" };
 }
 

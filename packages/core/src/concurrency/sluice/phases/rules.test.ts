@@ -27,7 +27,7 @@ import type { DrainPhase, OutagePhase, Probe, State } from "../state.ts";
 const NOW_MS = 100_000;
 const RTT_MS = 100;
 const BASELINE = baselineOf(Array<number>(400).fill(RTT_MS), NOW_MS - 1000);
-const settings = () => ({ maxLimit: 200, random: new SeededRandom(1) });
+const settings = () => ({ maxLimit: 200, random: new SeededRandom(1), servedPerSecond: 0 });
 
 /** A cruise at `limit` that was never cut. */
 function stateOf(limit: number, change: Partial<State> = {}): State {
@@ -185,6 +185,30 @@ describe("cruise", () => {
     });
     expect(probing === undefined ? 0 : limitOf(probing.state)).toBe(510);
   });
+
+  test.each([
+    { servedPerSecond: 4_000, queued: 9, weight: 1, to: 8 },
+    { servedPerSecond: 4_000, queued: 9, weight: 0.5, to: 5.5 },
+    { servedPerSecond: 4_000, queued: 2, weight: 1, to: 8 },
+    { servedPerSecond: 40_000, queued: 9, weight: 1, to: 10 },
+    { servedPerSecond: 100, queued: 9, weight: 1, to: 1 },
+  ])(
+    "waiting for $queued of 10 lowers the limit to $to: what $servedPerSecond a second of weight $weight need in 2 ms",
+    ({ servedPerSecond, queued, weight, to }) => {
+      const seen = seenWith({ attempts: 10, queued, weight });
+      const fast = { ...settings(), servedPerSecond };
+      let { state }: { state: State } = { state: stateOf(10) };
+      for (let window = 0; window < 3; window++) {
+        const ruling = judgeCruise(state, undefined, seen, fast);
+        if (ruling?.state.phase.name === "drain") {
+          expect(ruling.state.phase.resumeLimit).toBeCloseTo(to, 9);
+          return;
+        }
+        state = ruling?.state ?? state;
+      }
+      expect(state.limit).toBe(to);
+    },
+  );
 
   test("an uncertain window waits for more round trips, unless it is full", () => {
     const unclear = { queued: 9, error: 3 };

@@ -21,12 +21,14 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../../sink.ts";
+import { CallsInTurn } from "./calls-in-turn.ts";
 import { HttpAnswerError } from "./http-answer-error.ts";
 import { HttpConnections } from "./http-connections.ts";
 import { HttpExchange, isSuccess } from "./http-exchange.ts";
 import type { HttpAnswer } from "./http-exchange.ts";
 import { HttpTimeoutError } from "./http-timeout-error.ts";
-import { batchedBodies, bytesOf, halves, singleBody } from "./request-body.ts";
+import { PlannedRequest } from "./planned-request.ts";
+import { batchedBodies, bytesOf, halves } from "./request-body.ts";
 import type { RequestBody } from "./request-body.ts";
 import { RequestFields } from "./request-fields.ts";
 import { sentSecrets } from "./sent-secrets.ts";
@@ -94,15 +96,6 @@ interface Writing {
   readonly onSent: WriteOptions["onSent"];
 }
 
-/** A request before it is made. */
-interface Planned {
-  readonly messages: readonly Message[];
-  /** Throws an `UnsendableError` if a value has no bytes. */
-  readonly body: () => RequestBody;
-  /** Whether its messages were sent before: by an earlier attempt, or in a larger batch. */
-  isSent: boolean;
-}
-
 class HttpSink implements Sink {
   /** Only those of `carry`, and of a batch those that all messages agree on. */
   readonly carriesHeaders = false;
@@ -117,6 +110,8 @@ class HttpSink implements Sink {
   readonly #service: ServiceTime;
   /** Ends attempts that take too long; undici bounds the gaps of an answer, not the whole. */
   readonly #alarms: Alarms;
+  /** Requests of running writes that have not come to the gate yet. */
+  #notBegun = 0;
   /** The status of the last answer that refused a request. */
   #refusedStatus: number | undefined;
 
@@ -180,7 +175,8 @@ class HttpSink implements Sink {
   }
 
   gate(): SinkGate {
-    const { inFlight, limit, waiting, busyLimit, pausedForMs } = this.#gate;
+    const { inFlight, limit, busyLimit, pausedForMs } = this.#gate;
+    const waiting = this.#gate.waiting + this.#notBegun;
     const { meanMs, bestMs } = this.#service;
     return {
       inFlight,
@@ -201,37 +197,61 @@ class HttpSink implements Sink {
     await this.#connections.destroy();
   }
 
-  #sendAll(writing: Writing): Promise<unknown> {
+  #sendAll(writing: Writing): Promise<void> {
     const { messages, results } = writing;
     const { batch } = this.#settings;
     if (batch === undefined)
-      return Promise.all(messages.map((message, place) => this.#sendOne(message, place, writing)));
+      return this.#inTurn(messages.length, (place, turns) => this.#sendOne(place, writing, turns));
     const { bodies, unsendable } = batchedBodies(messages, batch);
     for (const { place, error } of unsendable) results[place] = { error, isRetriable: false };
-    return Promise.all(bodies.map((body) => this.#send(body, writing)));
+    return this.#inTurn(bodies.length, (index, turns) =>
+      this.#send(bodies[index] as RequestBody, writing, turns),
+    );
   }
 
-  async #sendOne(message: Message, place: number, writing: Writing): Promise<void> {
-    const planned = { messages: [message], body: () => singleBody(message, place), isSent: false };
+  /** Sends requests in their order. Resolves when all have ended. */
+  #inTurn(
+    count: number,
+    send: (index: number, turns: CallsInTurn) => Promise<void>,
+  ): Promise<void> {
+    if (count === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      let left = count;
+      const onEnd = (): void => {
+        if (--left === 0) resolve();
+      };
+      const turns = new CallsInTurn(count, (index) => {
+        this.#notBegun--;
+        send(index, turns).then(onEnd, reject);
+      });
+      this.#notBegun += count;
+      turns.run();
+    });
+  }
+
+  async #sendOne(place: number, writing: Writing, turns: CallsInTurn): Promise<void> {
+    const { messages, results } = writing;
+    const planned = new PlannedRequest([messages[place] as Message], undefined, turns);
     const failure = await this.#attempt(planned, writing);
-    if (writing.results[place] === true) writing.results[place] = failure;
+    if (results[place] === true) results[place] = failure;
   }
 
   /** Sends a batch. A service that refuses it for one of its messages gets it again in halves. */
-  async #send(body: RequestBody, writing: Writing, isSent = false): Promise<void> {
+  async #send(body: RequestBody, writing: Writing, turns?: CallsInTurn): Promise<void> {
     const { messages, results } = writing;
     const { places } = body;
-    const planned = {
-      messages: places.map((place) => messages[place] as Message),
-      body: () => body,
-      isSent,
-    };
+    const planned = new PlannedRequest(
+      places.map((place) => messages[place] as Message),
+      body,
+      turns,
+    );
+    planned.isSent = turns === undefined;
     const failure = await this.#attempt(planned, writing);
     if (failure !== undefined && places.length > 1) {
       const { error } = failure;
       if (error instanceof HttpAnswerError && OF_ONE_MESSAGE.has(error.status)) {
         // One after the other: order is kept as far as the service keeps it.
-        for (const half of halves(body)) await this.#send(half, writing, true);
+        for (const half of halves(body)) await this.#send(half, writing);
         return;
       }
     }
@@ -239,12 +259,13 @@ class HttpSink implements Sink {
   }
 
   /** The request is made when the gate admits it, so that no more bodies are in memory than are in flight. */
-  async #attempt(planned: Planned, writing: Writing): Promise<WriteFailure | undefined> {
+  async #attempt(planned: PlannedRequest, writing: Writing): Promise<WriteFailure | undefined> {
     const work = (): Promise<HttpAnswer> => this.#exchange(planned, writing);
     let options: CallOptions | undefined;
     try {
       options = this.#optionsOf(planned);
     } catch (thrown) {
+      planned.onStarted();
       return { error: asError(thrown), isRetriable: false };
     }
     try {
@@ -254,6 +275,7 @@ class HttpSink implements Sink {
         : this.#gate.run(work, options));
       return isSuccess(status) ? undefined : this.#refused(status, excerpt);
     } catch (reason) {
+      planned.onStarted();
       if (reason instanceof UnsendableError || reason instanceof ConfigError)
         return { error: reason, isRetriable: false };
       if (reason instanceof ThrottledError)
@@ -262,14 +284,16 @@ class HttpSink implements Sink {
     }
   }
 
-  #optionsOf({ messages }: Planned): CallOptions | undefined {
+  #optionsOf({ messages }: PlannedRequest): CallOptions | undefined {
     const { retry, cost } = this.#settings.request;
     if (cost === undefined) return retry === undefined ? undefined : IDEMPOTENT;
     const own = typeof cost === "function" ? cost(messages) : cost;
     return retry === undefined ? { cost: own } : { ...IDEMPOTENT, cost: own };
   }
 
-  #exchange(planned: Planned, { exchanges, signal, onSent }: Writing): Promise<HttpAnswer> {
+  #exchange(planned: PlannedRequest, writing: Writing): Promise<HttpAnswer> {
+    const { exchanges, signal, onSent } = writing;
+    planned.onStarted();
     // The call may have waited in the gate while the write was given up.
     signal.throwIfAborted();
     const { timer } = this.#context;
