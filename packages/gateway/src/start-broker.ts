@@ -88,7 +88,7 @@ export async function startBroker(
       ...world,
       limits: ingress.limits,
       store: options.store,
-      onError: (error) => observe({ kind: "error", error }),
+      tell: observe,
     });
   const administered: AdministeredBroker = {
     upstream: "embedded",

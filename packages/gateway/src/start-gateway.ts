@@ -150,7 +150,7 @@ export async function startGateway(
       ...world,
       limits: ingress.limits,
       store: options.store,
-      onError: (error) => observe({ kind: "error", error }),
+      tell: observe,
     });
   const administered: AdministeredGateway = {
     upstream: upstream.url,

@@ -1,4 +1,5 @@
 import type { Reason } from "@sluice/core";
+import type { StoreEvent } from "./store-event.ts";
 import type { RateParts } from "./waiting.ts";
 
 /**
@@ -121,6 +122,7 @@ export type BrokerEvent =
       /** Through which interface. */
       readonly by: string;
     }
+  | StoreEvent
   | PartEvent
   /** Something failed that should not have. */
   | { readonly kind: "error"; readonly error: unknown };

@@ -55,6 +55,14 @@ function sentence(event: BrokerEvent): string {
       return `the connection of ${event.address} is read again after ${durationText(event.afterMs)} (${event.reason})${ofTopic(event.topic)}`;
     case "limit-changed":
       return `the limit of ${event.target} was changed from ${limitText(event.from)} to ${limitText(event.to)} through ${event.by}`;
+    case "store-lost":
+      return `the store that shares ${event.unit} of ${event.target} is lost: ${event.reason}; this gateway uses its safe share of ${perSecondText(event.safeShare)} until it is back`;
+    case "store-back":
+      return `the store that shares ${event.unit} of ${event.target} is back after ${durationText(event.afterMs)}`;
+    case "limit-not-stored":
+      return `the new limit of ${event.target} is not in the store, so other gateways do not know it: ${event.reason}; it is tried again every 5 s`;
+    case "store-warning":
+      return `${event.target} is shared, but ${event.text}`;
     case "error":
       return `an error that should not happen: ${messageOf(event.error)}`;
     default:

@@ -1,12 +1,15 @@
 import { SeededRandom } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
-import { MemoryStore } from "@sluice/fleet";
+import { MemoryStore, StoreError } from "@sluice/fleet";
 import type { PoolStore } from "@sluice/fleet";
 import { afterEach, describe, expect, test } from "vitest";
 import { IngressScene } from "../../../test/ingress-scene.ts";
 import type { SceneProducer } from "../../../test/ingress-scene.ts";
+import type { BrokerEvent } from "../../observe/broker-event.ts";
+import { describeEvent } from "../../observe/describe-event.ts";
 import { GroupShares } from "./group-shares.ts";
 import { SharedTokens } from "./shared-tokens.ts";
+import { StoreNotice } from "./store-notice.ts";
 
 const RATE = 300;
 const MAX_MEMBERS = 8;
@@ -18,7 +21,7 @@ class Gateway {
   readonly scene: IngressScene;
   readonly shares: GroupShares;
   readonly producer: SceneProducer;
-  readonly errors: Error[] = [];
+  readonly told: BrokerEvent[] = [];
   demand: number;
   isUp = true;
   /** The gateway is cut from its store without leaving the pool, as in a crash. */
@@ -41,7 +44,7 @@ class Gateway {
       timer,
       clock: timer,
       random: new SeededRandom(seed),
-      onError: (error) => this.errors.push(error),
+      tell: (event) => this.told.push(event),
     });
     this.shares.share(GROUP, timer.now());
     this.producer = this.scene.client().open("t");
@@ -58,6 +61,7 @@ class Gateway {
 }
 
 const gateways: Gateway[] = [];
+const gone = () => Promise.reject(new Error("no connection"));
 
 afterEach(() => {
   gateways.length = 0;
@@ -163,14 +167,13 @@ describe("three gateways with one group", () => {
     expect(world.went(crashMs - 5_000, crashMs)).toBeGreaterThanOrEqual(0.95 * 5 * RATE);
     // Its lease must end before another gateway has its share.
     expect(world.went(crashMs + 8_000, crashMs + 18_000)).toBeGreaterThanOrEqual(0.95 * 10 * RATE);
-    expect(first.errors).toEqual([]);
+    expect(first.told).toEqual([]);
   });
 
   test("fall to their safe shares when the store is lost for a lease, and have the rate again after", async () => {
     let isDown = false;
     const world = new World((store) => ({
-      sync: (request) =>
-        isDown ? Promise.reject(new Error("no connection")) : store.sync(request),
+      sync: (request) => (isDown ? gone() : store.sync(request)),
       leave: (request) => store.leave(request),
       setLimits: (pool, text) => store.setLimits(pool, text),
       close: () => store.close(),
@@ -186,6 +189,12 @@ describe("three gateways with one group", () => {
     await world.run(20_000);
     expect(world.went(55_000, 60_000)).toBeGreaterThanOrEqual(0.95 * 5 * RATE);
     expect(world.most(2_000, 59_000)).toBeLessThanOrEqual(MOST);
+    const of = { target: "group g", unit: "messages" };
+    for (const { told } of gateways)
+      expect(told).toEqual([
+        { kind: "store-lost", ...of, reason: "no connection", safeShare: SAFE },
+        { kind: "store-back", ...of, afterMs: expect.any(Number) as number },
+      ]);
   });
 
   test("follow a rate that is set at one of them", async () => {
@@ -202,16 +211,64 @@ describe("three gateways with one group", () => {
 
 test("a gateway that cannot reach its store uses its safe share from the start", async () => {
   const world = new World(() => ({
-    sync: () => Promise.reject(new Error("no connection")),
+    sync: gone,
     leave: () => Promise.resolve(),
-    setLimits: () => Promise.reject(new Error("no connection")),
+    setLimits: gone,
     close: () => Promise.resolve(),
   }));
   const gateway = world.start(500);
   await world.run(10_000);
   expect(gateway.scene.went.length).toBeGreaterThanOrEqual(0.9 * 10 * SAFE);
   expect(gateway.scene.went.length).toBeLessThanOrEqual(10 * SAFE + SAFE);
-  expect(gateway.errors[0]?.message).toContain("no connection");
+  expect(gateway.told.map(describeEvent)).toEqual([
+    "the store that shares messages of group g is lost: no connection; this gateway uses its safe share of 38/s until it is back",
+  ]);
+});
+
+test("a rate that was set while the store was lost is stored when it is back, and told once until then", async () => {
+  let isDown = false;
+  const world = new World((store) => ({
+    sync: (request) => (isDown ? gone() : store.sync(request)),
+    leave: (request) => store.leave(request),
+    setLimits: (pool, text) => (isDown ? gone() : store.setLimits(pool, text)),
+    close: () => store.close(),
+  }));
+  const [set, other] = [world.start(500), world.start(500)];
+  await world.run(12_000);
+  isDown = true;
+  await world.run(1_000);
+  set.scene.ingress.limits.set(GROUP, { messages: 200 }, world.timer.now());
+  set.scene.ingress.limits.set(GROUP, { messages: 100 }, world.timer.now());
+  await world.run(11_000);
+  isDown = false;
+  await world.run(16_000);
+  expect(world.went(35_000, 40_000)).toBeLessThanOrEqual(1.05 * 500);
+  expect(world.went(35_000, 40_000)).toBeGreaterThanOrEqual(0.95 * 500);
+  expect(set.told.map(({ kind }) => kind).toSorted()).toEqual([
+    "limit-not-stored",
+    "store-back",
+    "store-lost",
+  ]);
+  expect(other.told.map(({ kind }) => kind)).toEqual(["store-lost", "store-back"]);
+});
+
+test("a store that refuses the password is asked again until it is right", async () => {
+  let isRefused = true;
+  const world = new World((store) => ({
+    sync: (request) =>
+      isRefused
+        ? Promise.reject(new StoreError("WRONGPASS", { canHeal: false }))
+        : store.sync(request),
+    leave: (request) => store.leave(request),
+    setLimits: (pool, text) => store.setLimits(pool, text),
+    close: () => store.close(),
+  }));
+  const gateway = world.start(500);
+  await world.run(11_000);
+  isRefused = false;
+  await world.run(19_000);
+  expect(world.went(25_000, 30_000)).toBeGreaterThanOrEqual(0.95 * 5 * RATE);
+  expect(gateway.told.map(({ kind }) => kind)).toEqual(["store-lost", "store-back"]);
 });
 
 test("a group without a limit leaves its pool, and holds nothing", async () => {
@@ -237,9 +294,11 @@ test("callers whose clocks differ do not get the tokens of the same time twice",
       timer,
       clock: timer,
       random: new SeededRandom(1),
-      onError: (error) => expect.fail(error.message),
     },
-    { wake: () => {}, isWaiting: () => true },
+    {
+      user: { wake: () => {}, isWaiting: () => true },
+      notice: new StoreNotice("broker", "messages", ({ kind }) => expect.fail(kind)),
+    },
   );
   await timer.advance(10_000);
   let taken = 0;

@@ -1,10 +1,12 @@
 import type { FleetState } from "@sluice/fleet";
+import type { StoreEvent } from "../../observe/store-event.ts";
 import type { MakeTokens } from "../limits/level-tokens.ts";
 import type { SharedTarget } from "../limits/limit-settings.ts";
 import type { PublishLimits } from "../limits/publish-limits.ts";
 import { MAX_MEMBERS, NAME, requireFleet, requireShareable } from "./fleet-settings.ts";
 import { SharedTokens } from "./shared-tokens.ts";
 import type { ShareDependencies } from "./shared-tokens.ts";
+import { StoreNotice } from "./store-notice.ts";
 
 export interface GroupSharesOptions extends Omit<ShareDependencies, "maxMembers"> {
   readonly limits: PublishLimits;
@@ -12,6 +14,7 @@ export interface GroupSharesOptions extends Omit<ShareDependencies, "maxMembers"
   readonly name?: string | undefined;
   /** 8 unless given. */
   readonly maxMembers?: number | undefined;
+  readonly tell: (event: StoreEvent | { readonly kind: "error"; readonly error: unknown }) => void;
 }
 
 /** A limit that this gateway shares, and its part of it. */
@@ -76,15 +79,18 @@ export class GroupShares {
 
   #make(target: SharedTarget, kind: Share["kind"], rate: number): SharedTokens | undefined {
     if (this.#isClosed) return undefined;
-    const { name = NAME, limits, clock } = this.#options;
+    const { name = NAME, limits, clock, tell } = this.#options;
     const whose = target.level === "broker" ? "broker" : `groups/${target.name}`;
     const pool = `${name}/${whose}/${kind}`;
     if (this.#shares.has(pool)) this.#leave(pool);
     const dependencies = { ...this.#options, maxMembers: this.#maxMembers };
-    const tokens = new SharedTokens(pool, rate, dependencies, {
+    const user = {
       wake: () => limits.wake(clock.now()),
       isWaiting: () => limits.isWaiting(target),
-    });
+    };
+    const called = target.level === "broker" ? "broker" : `group ${target.name}`;
+    const notice = new StoreNotice(called, kind, tell);
+    const tokens = new SharedTokens(pool, rate, dependencies, { user, notice });
     this.#shares.set(pool, { target, kind, tokens });
     return tokens;
   }
@@ -100,7 +106,7 @@ export class GroupShares {
     if (share === undefined) return;
     const left: Promise<void> = share.tokens
       .leave()
-      .catch(this.#options.onError)
+      .catch((error: unknown) => this.#options.tell({ kind: "error", error }))
       .finally(() => void this.#leaving.delete(left));
     this.#leaving.add(left);
   }

@@ -4,6 +4,8 @@ import { SECOND_MS } from "@sluice/core/internal";
 import { joinFleet, setPoolLimits } from "@sluice/fleet";
 import type { FleetLimiter, FleetState, PoolStore } from "@sluice/fleet";
 import type { LevelTokens } from "../limits/level-tokens.ts";
+import { messageOf } from "./store-notice.ts";
+import type { StoreNotice } from "./store-notice.ts";
 
 /** What all shared limits of a gateway have in common. */
 export interface ShareDependencies {
@@ -14,7 +16,6 @@ export interface ShareDependencies {
   /** Of the same time as the timer; may be behind by one turn of the event loop. */
   readonly clock: Clock;
   readonly random: Random;
-  readonly onError: (error: Error) => void;
 }
 
 /** What waits for the tokens. */
@@ -31,6 +32,7 @@ export interface ShareUser {
 export class SharedTokens implements LevelTokens {
   readonly #pool: string;
   readonly #dependencies: ShareDependencies;
+  readonly #notice: StoreNotice;
   readonly #safe: TokenBucket;
   readonly #leaving = new AbortController();
   #rate: number;
@@ -39,9 +41,15 @@ export class SharedTokens implements LevelTokens {
   #joining: Promise<void> = Promise.resolve();
   #setting: Promise<void> = Promise.resolve();
 
-  constructor(pool: string, rate: number, dependencies: ShareDependencies, user: ShareUser) {
+  constructor(
+    pool: string,
+    rate: number,
+    dependencies: ShareDependencies,
+    { user, notice }: { readonly user: ShareUser; readonly notice: StoreNotice },
+  ) {
     const { maxMembers, clock } = dependencies;
     this.#pool = pool;
+    this.#notice = notice;
     this.#rate = rate;
     this.#latestMs = clock.now();
     this.#dependencies = dependencies;
@@ -120,46 +128,71 @@ export class SharedTokens implements LevelTokens {
     return this.#latestMs;
   }
 
-  /** One after the other, so that the last rate holds. */
+  /** One after the other, so that the last rate holds. A store that cannot be reached is asked again. */
   async #set(rate: number, before: Promise<void>): Promise<void> {
-    const { store, onError } = this.#dependencies;
     await before;
-    try {
-      await setPoolLimits(store, this.#pool, { max: rate, min: rate });
-    } catch (error) {
-      onError(asError(error));
-    }
+    let isTold = false;
+    await this.#untilDone(
+      () =>
+        rate !== this.#rate ||
+        setPoolLimits(this.#dependencies.store, this.#pool, { max: rate, min: rate }),
+      (error) => {
+        if (!isTold) this.#notice.onNotStored(error);
+        isTold = true;
+      },
+    );
   }
 
   async #join(user: ShareUser): Promise<void> {
-    const { store, maxMembers, timer, clock, random, onError } = this.#dependencies;
+    const { store, maxMembers, timer, clock, random } = this.#dependencies;
+    const safeShare = (): number => this.#rate / maxMembers;
+    await this.#untilDone(
+      async () => {
+        const limiter = await joinFleet({
+          pool: this.#pool,
+          store,
+          maxMembers,
+          rateLimit: { max: this.#rate, min: this.#rate },
+          joinOn: "safe-share",
+          signal: this.#leaving.signal,
+          runtime: { timer, clock, random },
+          onEvent: (event) => this.#notice.onEvent(event, safeShare()),
+          onWarning: (warning) => this.#notice.onWarning(warning),
+        });
+        limiter.subscribe(user);
+        this.#limiter = limiter;
+        user.wake();
+      },
+      // What joinFleet gives up on, such as a wrong password: the safe share stays until it is right.
+      (error) => this.#notice.onLost(messageOf(error), safeShare(), timer.now()),
+    );
+  }
+
+  /** Tries again after a failure, until this gateway leaves. */
+  async #untilDone(act: () => unknown, onFailure: (error: unknown) => void): Promise<void> {
+    const { signal } = this.#leaving;
     try {
-      const limiter = await joinFleet({
-        pool: this.#pool,
-        store,
-        maxMembers,
-        rateLimit: { max: this.#rate, min: this.#rate },
-        joinOn: "safe-share",
-        signal: this.#leaving.signal,
-        runtime: { timer, clock, random },
-        onWarning: (warning) => onError(new Error(warning)),
-      });
-      limiter.subscribe(user);
-      this.#limiter = limiter;
-      user.wake();
+      for (;;) {
+        try {
+          await act();
+          return;
+        } catch (error) {
+          signal.throwIfAborted();
+          onFailure(error);
+        }
+        await this.#dependencies.timer.sleep(RETRY_MS, signal);
+      }
     } catch (error) {
-      // What joinFleet gives up on, such as a wrong password: the safe share stays.
-      if (!this.#leaving.signal.aborted) onError(asError(error));
+      if (!signal.aborted) throw error;
     }
   }
 }
+
+/** Between two attempts at what the store has refused, ms. Raised, a store that was mended is used later. */
+const RETRY_MS = 5_000;
 
 /** The part of the capacity at which waiting frames go on, as in Pulsar. */
 const TARGET_PART = 1 / 100;
 
 /** A share of nothing would make pauses endless. */
 const LEAST_PER_SECOND = 0.001;
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
-}
