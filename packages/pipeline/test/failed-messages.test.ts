@@ -329,10 +329,10 @@ test("acknowledgements that a source is slow to confirm hold back reads, and the
 test("a source that waits for room after a failed read is told as waiting for room", async () => {
   const world = newWorld();
   let reads = 0;
-  const source = new MemorySource([1, 2], {
+  const source = new MemorySource([1, 2, 3, 4], {
     isEndless: true,
     onRead: () => {
-      if (++reads > 2) throw new Error("connection refused");
+      if (++reads > 4) throw new Error("connection refused");
     },
   });
   const sink = new MemorySink({ onWrite: () => world.timer.sleep(10_000) });
@@ -342,14 +342,14 @@ test("a source that waits for room after a failed read is told as waiting for ro
       source: { name: "in", source, limits: { readBatchSize: 1 } },
       maps: [],
       sink: { name: "out", sink, limits: { readBatchSize: 1, concurrency: 1 } },
-      bufferMax: 2,
+      bufferMax: 4,
     },
     world.runtime,
   );
   const waiting = () => running.state().vertices[0]?.waiting;
   await world.timer.advance(10);
   expect(waiting()).toMatchObject({ isDown: true });
-  // A read of 2 messages does not fit beside the one that is in the buffer.
+  // A read of 2 messages does not fit beside the three that are in the buffer.
   await running.setLimits("in", { readBatchSize: 2 });
   await world.timer.advance(1000);
   expect(waiting()?.detail).toBe("for room in the buffer of out");

@@ -4,9 +4,11 @@ import type { Timer } from "@sluice/core";
 import { VirtualTimer } from "@sluice/core/testing";
 import { MemoryStore } from "@sluice/fleet";
 import { generator, startPipeline } from "@sluice/pipeline";
-import type { RunningPipeline, SinkConnector } from "@sluice/pipeline";
+import type { RunningPipeline } from "@sluice/pipeline";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { Arrivals } from "./arrivals.ts";
+import type { Service } from "./arrivals.ts";
 import { passing } from "./pipeline-world.ts";
 
 /** The timer of a process whose event loop can be blocked: what is due meanwhile runs when the block ends. */
@@ -36,11 +38,8 @@ class BlockedTimer implements Timer {
   }
 }
 
-interface Scene {
+interface Scene extends Service {
   readonly max: number;
-  /** Requests in flight at once, and how long each takes. */
-  readonly width: number;
-  readonly requestMs: number;
 }
 
 /** Replicas of a pipeline whose sink sends one request for each message. */
@@ -49,7 +48,7 @@ class Fleet {
   readonly #scene: Scene;
   readonly #store = new MemoryStore(this.timer);
   readonly #replicas: { readonly running: RunningPipeline; readonly timer: BlockedTimer }[] = [];
-  readonly #arrivals: number[] = [];
+  readonly arrivals: Arrivals = new Arrivals();
   #started = 0;
 
   constructor(scene: Scene) {
@@ -64,7 +63,11 @@ class Fleet {
         name: "p",
         source: { name: "in", source: generator({ values: (index) => index }) },
         maps: [],
-        sink: { name: "out", sink: this.#service(timer), limits: { rateLimit } },
+        sink: {
+          name: "out",
+          sink: this.arrivals.sink(timer, this.#scene, { tellsSent: true }),
+          limits: { rateLimit },
+        },
       },
       {
         timer,
@@ -82,45 +85,6 @@ class Fleet {
 
   block(ms: number): void {
     for (const { timer } of this.#replicas) timer.block(ms);
-  }
-
-  /** The most arrivals of any sliding second. */
-  get most(): number {
-    let first = 0;
-    let most = 0;
-    for (const [index, atMs] of this.#arrivals.entries()) {
-      while ((this.#arrivals[first] as number) <= atMs - 1000) first++;
-      most = Math.max(most, index - first + 1);
-    }
-    return most;
-  }
-
-  perSecond(fromMs: number, untilMs: number): number {
-    const within = this.#arrivals.filter((atMs) => atMs >= fromMs && atMs < untilMs).length;
-    return (within * 1000) / (untilMs - fromMs);
-  }
-
-  #service(timer: BlockedTimer): SinkConnector {
-    const { width, requestMs } = this.#scene;
-    return {
-      kind: "requests",
-      open: () =>
-        Promise.resolve({
-          tellsSent: true,
-          write: async (messages, { onSent }) => {
-            let next = 0;
-            const send = async (): Promise<void> => {
-              while (next++ < messages.length) {
-                onSent?.(1);
-                this.#arrivals.push(timer.now());
-                await timer.sleep(requestMs);
-              }
-            };
-            await Promise.all(Array.from({ length: width }, send));
-          },
-          close: () => Promise.resolve(),
-        }),
-    };
   }
 }
 
@@ -144,7 +108,7 @@ test.each(services)(title, async (service) => {
       await timer.advance(7_000);
       const settledMs = timer.now();
       await timer.advance(2_000);
-      expect(fleet.perSecond(settledMs, timer.now())).toBeGreaterThan(0.85 * scene.max);
+      expect(fleet.arrivals.perSecond(settledMs, timer.now())).toBeGreaterThan(0.85 * scene.max);
       fleet.block(2_000);
       await timer.advance(3_500);
       await fleet.join();
@@ -154,11 +118,29 @@ test.each(services)(title, async (service) => {
       await timer.advance(2_500);
       // Slow requests of a share that moves were sent at once, with tokens of the time before.
       const moved = (scene.max / 3) * (scene.requestMs / 1000);
-      expect(fleet.most).toBeLessThanOrEqual(1.05 * scene.max + moved + 1);
+      expect(fleet.arrivals.most).toBeLessThanOrEqual(1.05 * scene.max + moved + 1);
       await fleet.leave();
       await fleet.leave();
       expect(timer.sleeping).toBe(0);
     }),
     { numRuns: 2 },
   );
+});
+
+test("a fast service that has hung gets no burst each second from then on, so a share that moves exceeds nothing", async () => {
+  const max = 400;
+  const fleet = new Fleet({ max, width: 20, requestMs: 2 });
+  const { timer } = fleet;
+  for (let replica = 0; replica < 4; replica++) await fleet.join();
+  await timer.advance(8_000);
+  for (let round = 0; round < 3; round++) {
+    fleet.arrivals.hangUntil(timer.now() + 900);
+    await timer.advance(2_000 + 250 * round);
+    await fleet.leave();
+    await timer.advance(3_000);
+    await fleet.join();
+    await timer.advance(8_000);
+  }
+  expect(fleet.arrivals.most).toBeLessThanOrEqual(1.05 * max);
+  for (let replica = 0; replica < 4; replica++) await fleet.leave();
 });

@@ -1,5 +1,6 @@
 import type { Grant, Timer } from "@sluice/core";
-import { LastSecond } from "./last-second.ts";
+import type { BatchTime } from "./batch-time.ts";
+import { LastSecond, SECOND_MS } from "./last-second.ts";
 import type { ReadLimit } from "./read-limit.ts";
 import { SavedTokens } from "./saved-tokens.ts";
 import type { SentMessages } from "./sent-messages.ts";
@@ -8,18 +9,17 @@ import { ShareSecond } from "./share-second.ts";
 /** Tokens of a second that are saved up at most, and the longest time that a batch gathers them, ms. */
 const SAVED_MAX_MS = 1_000;
 /**
+ * Tokens are saved for this many mean batches, and at least for `SAVED_MIN_MS`. Raised, a sink whose batches are short sends the
+ * tokens of a stall in one burst. At 1, batches that take longer than the mean would lose tokens.
+ */
+const SAVED_BATCHES = 2;
+/** The tokens of three turns of `SAVE_MS`: with less, a timer that is late loses tokens, ms. */
+const SAVED_MIN_MS = 60;
+/**
  * Part of a share that a sliding second may see above it. Raised, all replicas catch up at once after a stall that they
  * share. Lower, tokens that were saved up during a stall are used up later: with 0.02 those of 100 ms take 5 s.
  */
 const ABOVE = 0.02;
-/**
- * Least part of the wanted tokens with which a batch starts while the sliding second is nearly used up. A small batch keeps
- * its worker as long as a full one: with 0.5, batches of 650 ms reached 0.77 of their limit. Batches shorter than `SLOW_MS`
- * use 0.5, because with 0.9 they would gather to one burst a second.
- */
-const PART_MIN = 0.5;
-const SLOW_PART_MIN = 0.9;
-const SLOW_MS = 100;
 /**
  * Part of the limit that a sink has sent in the last second, from which on a wait is for the limit although messages wait
  * inside the sink. Raised to 1, a sink that sends a batch in parts at its limit would be told as the cause between them.
@@ -43,11 +43,13 @@ export class BatchTokens {
   readonly #brought = new ShareSecond();
   #limiter: ReadLimit["limiter"];
   #startedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #time: BatchTime;
 
   /** @param sent What a sink has sent; otherwise tokens count as used when they are taken for a batch. */
-  constructor(limit: ReadLimit, timer: Timer, sent: SentMessages | undefined) {
+  constructor(limit: ReadLimit, timer: Timer, time: BatchTime, sent: SentMessages | undefined) {
     this.#limit = limit;
     this.#timer = timer;
+    this.#time = time;
     this.#sent = sent;
   }
 
@@ -57,7 +59,8 @@ export class BatchTokens {
     if (limiter !== this.#limiter) this.giveBack();
     this.#limiter = limiter;
     const share = limiter?.state().share ?? countMax;
-    const most = Math.ceil((share * SAVED_MAX_MS) / 1_000);
+    const savedMs = Math.max(SAVED_MIN_MS, SAVED_BATCHES * this.#time.meanMs);
+    const most = Math.ceil((share * Math.min(savedMs, SAVED_MAX_MS)) / 1_000);
     // A share that has shrunk: its limiter must see the demand, so what was saved before must not stand in for it.
     this.#saved.keep(most);
     const wanted = Math.min(countMax, Math.max(1, most));
@@ -68,23 +71,22 @@ export class BatchTokens {
   }
 
   /**
-   * Tokens for a batch of 1 to `countMax` messages that takes about `workMs`: as many as came within `gatherMs` since the last batch. Undefined if
-   * the signal ended the wait, or the limit has changed.
+   * Tokens for a batch of 1 to `countMax` messages. One of several workers takes its part of the tokens that come while a batch is
+   * worked on. Undefined if the signal ended the wait, or the limit has changed.
    */
-  async next(
-    countMax: number,
-    { gatherMs, workMs }: { readonly gatherMs: number; readonly workMs: number },
-    signal: AbortSignal,
-  ): Promise<Grant | undefined> {
+  async next(countMax: number, workers: number, signal: AbortSignal): Promise<Grant | undefined> {
     for (;;) {
       const isShort = this.save(countMax);
       const nowMs = this.#timer.now();
       const wanted = Math.min(countMax, this.#saved.count);
       const most = this.#most(nowMs);
-      const allowed = Math.min(wanted, most - (this.#sent ?? this.#used).sum(nowMs));
-      const usable =
-        allowed >= wanted * (workMs < SLOW_MS ? PART_MIN : SLOW_PART_MIN) ? allowed : 0;
-      const leftMs = this.#startedAtMs + Math.min(gatherMs, SAVED_MAX_MS) - nowMs;
+      const allowed = Math.min(wanted, most - this.#counted.sum(nowMs));
+      const waitMs = this.#counted.untilMs(most - wanted, nowMs);
+      const usable = this.#isWorthStarting(allowed, { wanted, waitMs, enough: most / workers })
+        ? allowed
+        : 0;
+      const gatherMs = workers === 1 ? 0 : Math.min(this.#time.meanMs / workers, SAVED_MAX_MS);
+      const leftMs = this.#startedAtMs + gatherMs - nowMs;
       if (usable > 0 && (!isShort || leftMs <= 0)) return this.#use(usable, nowMs);
       if (this.#saved.count > 0) {
         const waitMs = usable > 0 ? leftMs : Infinity;
@@ -111,6 +113,28 @@ export class BatchTokens {
       count,
       this.#sent === undefined ? this.#used.add(count, nowMs) : () => {},
     );
+  }
+
+  /** Messages of the last second. */
+  get #counted(): LastSecond | SentMessages {
+    return this.#sent ?? this.#used;
+  }
+
+  /**
+   * Whether batches of `allowed` messages now move as many messages a second as batches of `wanted` would after `waitMs`, or as many as are
+   * `enough` for this worker.
+   */
+  #isWorthStarting(
+    allowed: number,
+    {
+      wanted,
+      waitMs,
+      enough,
+    }: { readonly wanted: number; readonly waitMs: number; readonly enough: number },
+  ): boolean {
+    if (allowed <= 0) return false;
+    const perMs = allowed / this.#time.ms(allowed);
+    return perMs * SECOND_MS >= enough || perMs >= wanted / (waitMs + this.#time.ms(wanted));
   }
 
   /** Whether messages wait inside the sink, and it sends less than the limit allows: its server is the cause, not the limit. */

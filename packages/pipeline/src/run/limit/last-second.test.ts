@@ -21,3 +21,13 @@ test("what is taken back after its second changes no sum", () => {
   takeBack(5);
   expect(used.sum(1000)).toBe(2);
 });
+
+test("the time until enough uses are a second old is told", () => {
+  const used = new LastSecond();
+  used.add(5, 0);
+  used.add(2, 300);
+  used.add(4, 700);
+  expect([11, 10, 6, 5, 4, 0].map((count) => used.untilMs(count, 800))).toEqual([
+    0, 200, 200, 500, 500, 900,
+  ]);
+});

@@ -31,6 +31,17 @@ export class LastSecond {
     return this.#sum;
   }
 
+  /** How long until the sum is `countMax` or less, if nothing is added, ms. */
+  untilMs(countMax: number, nowMs: number): number {
+    let sum = this.sum(nowMs);
+    for (const { atMs, count } of this.#uses) {
+      if (sum <= countMax) return 0;
+      sum -= count;
+      if (sum <= countMax) return atMs + SECOND_MS - nowMs;
+    }
+    return 0;
+  }
+
   #dropOld(nowMs: number): void {
     let old = 0;
     while ((this.#uses[old]?.atMs ?? Infinity) <= nowMs - SECOND_MS) old++;

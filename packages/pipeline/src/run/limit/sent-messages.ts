@@ -43,4 +43,10 @@ export class SentMessages {
   sum(nowMs: number): number {
     return this.#sent.sum(nowMs) + this.#pending;
   }
+
+  /** How long until the sum is `countMax` or less, if running writes send no more, ms. */
+  untilMs(countMax: number, nowMs: number): number {
+    const sentMax = countMax - this.#pending;
+    return sentMax < 0 ? Infinity : this.#sent.untilMs(sentMax, nowMs);
+  }
 }

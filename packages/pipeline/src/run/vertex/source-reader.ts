@@ -132,7 +132,8 @@ export class SourceReader implements VertexLoop {
       await slept(timer, pauseMs, stopped);
     };
     while (!stopped.aborted) {
-      const countMax = Math.min(settings().readBatchSize, output.capacity);
+      // Half of the buffer at most: a read of all of it would begin only when nothing waits for the next vertex.
+      const countMax = Math.min(settings().readBatchSize, Math.ceil(output.capacity / 2));
       if (output.room < countMax || acknowledger.isBehind) {
         this.#waitingSinceMs ??= timer.now();
         await output.freed.wait();

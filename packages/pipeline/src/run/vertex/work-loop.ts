@@ -1,5 +1,6 @@
 import type { SinkGate } from "../../connector/sink.ts";
 import type { Grant } from "@sluice/core";
+import { BatchTime } from "../limit/batch-time.ts";
 import { BatchTokens } from "../limit/batch-tokens.ts";
 import type { Batch } from "../../flow/batch.ts";
 import type { VertexSettings } from "../../definition/vertex-settings.ts";
@@ -15,8 +16,6 @@ import { Wakeup } from "./wakeup.ts";
 
 /** How often tokens are taken for later batches while all workers are busy, ms. A limiter keeps those of 40 ms. */
 const SAVE_MS = 20;
-/** Weight of the newest batch in the mean time that a batch takes. */
-const WORK_ALPHA = 0.2;
 
 /** What a map or a sink does with a batch. */
 export interface Worker {
@@ -50,16 +49,15 @@ export class WorkLoop implements VertexLoop {
   /** Batches that were read and are not done, with the time of their read, ms; the oldest comes first. */
   readonly #inFlight = new Map<Batch, number>();
   readonly #freed = new Wakeup();
+  readonly #time = new BatchTime();
   readonly #tokens: BatchTokens;
-  /** The mean time that a batch takes, ms. */
-  #workMs = 0;
   /** Batches that are processed now. */
   #working = 0;
   #failure: { readonly thrown: unknown } | undefined;
 
   constructor(parts: WorkLoopParts) {
     this.#parts = parts;
-    this.#tokens = new BatchTokens(parts.limit, parts.context.timer, parts.worker.sent);
+    this.#tokens = new BatchTokens(parts.limit, parts.context.timer, this.#time, parts.worker.sent);
   }
 
   /** Batches that were read and are not done, those that the drain's deadline cut off included. */
@@ -129,7 +127,8 @@ export class WorkLoop implements VertexLoop {
     void freed.then(() => isFreed.abort());
     while (!isFreed.signal.aborted) {
       const countMax = Math.min(settings().readBatchSize, input.size);
-      if (countMax > 0 && !this.#tokens.save(countMax)) break;
+      // Also if it has enough: more messages may come before a worker is free.
+      if (countMax > 0) this.#tokens.save(countMax);
       await slept(context.timer, SAVE_MS, isFreed.signal);
     }
     return freed;
@@ -146,10 +145,7 @@ export class WorkLoop implements VertexLoop {
         this.#start(input.take(countMax), undefined, timer.now());
         continue;
       }
-      // Batches that take long are few at once: each takes its part of the tokens that come meanwhile.
-      const workMs = this.#workMs;
-      const gatherMs = concurrency === 1 ? 0 : workMs / concurrency;
-      const grant = await this.#tokens.next(countMax, { gatherMs, workMs }, cut);
+      const grant = await this.#tokens.next(countMax, concurrency, cut);
       if (grant === undefined) return;
       this.#start(input.take(grant.count), grant, timer.now());
     }
@@ -165,7 +161,7 @@ export class WorkLoop implements VertexLoop {
     this.#working++;
     this.#inFlight.set(batch, nowMs);
     const end = (): void => {
-      this.#workMs += WORK_ALPHA * (context.timer.now() - nowMs - this.#workMs);
+      this.#time.add(length, context.timer.now() - nowMs);
       meter.inFlight -= length;
       this.#working--;
       // What is not done then goes back to the source.
