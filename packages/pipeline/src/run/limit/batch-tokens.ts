@@ -89,10 +89,10 @@ export class BatchTokens {
       const leftMs = this.#startedAtMs + gatherMs - nowMs;
       if (usable > 0 && (!isShort || leftMs <= 0)) return this.#use(usable, nowMs);
       if (this.#saved.count > 0) {
-        const waitMs = usable > 0 ? leftMs : Infinity;
+        const gatheredMs = usable > 0 ? leftMs : Infinity;
         const waited = this.#isHeldInSink(most, nowMs)
-          ? this.#limit.hold(waitMs, signal)
-          : this.#limit.gather(waitMs, signal);
+          ? this.#limit.hold(gatheredMs, signal)
+          : this.#limit.gather(gatheredMs, signal);
         if (!(await waited)) return undefined;
         continue;
       }
