@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { connect } from "@sluice/pulsar";
-import { isTooLate } from "./optional.ts";
-import { openBroker, realMissing } from "./our-broker.ts";
+import { isTooLate } from "./programs/optional.ts";
+import { openBroker, realMissing } from "./servers/our-broker.ts";
 
 /** A broker that was killed may take a while to own its topics again. */
 const PATIENCE_MS = 60_000;

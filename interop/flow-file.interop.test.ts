@@ -5,9 +5,9 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { expect, onTestFinished, test } from "vitest";
 import { runFlow, until } from "../packages/sluice/test/run-flow.ts";
-import { serverProgram, untilFound } from "./found.ts";
-import { KafkaServer } from "./kafka-server.ts";
-import { natsUrl, startNats } from "./nats-server.ts";
+import { serverProgram, untilFound } from "./programs/found.ts";
+import { KafkaServer } from "./servers/kafka-server.ts";
+import { natsUrl, startNats } from "./servers/nats-server.ts";
 
 await untilFound(["kafka", "nats"]);
 const missing = [serverProgram("kafka"), serverProgram("nats")].flatMap((program) =>

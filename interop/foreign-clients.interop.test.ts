@@ -1,11 +1,11 @@
 /** Clients of other makers with our broker; with `INTEROP_TARGET=real` with Pulsar's own. */
 import { describe } from "vitest";
-import { ARRIVAL_CASES, CROSSING_CASES } from "./arrival-cases.ts";
-import { CaseRunner } from "./case-runner.ts";
-import { FLEX, GO, PYTHON } from "./clients.ts";
-import { untilFound } from "./found.ts";
-import { startTarget, targetMissing } from "./our-broker.ts";
-import { SUBSCRIPTION_CASES } from "./subscription-cases.ts";
+import { ARRIVAL_CASES, CROSSING_CASES } from "./cases/arrival-cases.ts";
+import { CaseRunner } from "./cases/case-runner.ts";
+import { FLEX, GO, PYTHON } from "./drivers/clients.ts";
+import { untilFound } from "./programs/found.ts";
+import { startTarget, targetMissing } from "./servers/our-broker.ts";
+import { SUBSCRIPTION_CASES } from "./cases/subscription-cases.ts";
 
 const isAll = process.env["INTEROP_ALL"] === "1";
 

@@ -1,14 +1,14 @@
 /** All clients through our gateway: to our broker, and to Pulsar's own. */
 import { startGateway } from "@sluice/gateway";
 import { describe } from "vitest";
-import { ARRIVAL_CASES, CROSSING_CASES } from "./arrival-cases.ts";
-import type { Case } from "./case.ts";
-import { CaseRunner } from "./case-runner.ts";
-import { FLEX, FOREIGN, JAVA, PYTHON, SLUICE } from "./clients.ts";
-import type { Driver } from "./driver.ts";
-import { realMissing, startOurs, startReal } from "./our-broker.ts";
-import type { Partitions, TargetBroker } from "./our-broker.ts";
-import { SUBSCRIPTION_CASES } from "./subscription-cases.ts";
+import { ARRIVAL_CASES, CROSSING_CASES } from "./cases/arrival-cases.ts";
+import type { Case } from "./cases/case.ts";
+import { CaseRunner } from "./cases/case-runner.ts";
+import { FLEX, FOREIGN, JAVA, PYTHON, SLUICE } from "./drivers/clients.ts";
+import type { Driver } from "./drivers/driver.ts";
+import { realMissing, startOurs, startReal } from "./servers/our-broker.ts";
+import type { Partitions, TargetBroker } from "./servers/our-broker.ts";
+import { SUBSCRIPTION_CASES } from "./cases/subscription-cases.ts";
 
 /**
  * What a gateway could break: order, frames over several reads, reconnection, lookups of many topics. With

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { commandName } from "./command-name.ts";
-import { brokerProgram, clientProgram, untilFound } from "./found.ts";
-import { isTooLate } from "./optional.ts";
-import { openBroker } from "./our-broker.ts";
-import { ProcessDriver } from "./process-driver.ts";
-import type { RealBroker } from "./real-broker.ts";
-import { RecordingProxy } from "./recording-proxy.ts";
-import type { RecordedFrame } from "./recording-proxy.ts";
+import { commandName } from "./drivers/command-name.ts";
+import { brokerProgram, clientProgram, untilFound } from "./programs/found.ts";
+import { isTooLate } from "./programs/optional.ts";
+import { openBroker } from "./servers/our-broker.ts";
+import { ProcessDriver } from "./drivers/process-driver.ts";
+import type { RealBroker } from "./servers/real-broker.ts";
+import { RecordingProxy } from "./servers/recording-proxy.ts";
+import type { RecordedFrame } from "./servers/recording-proxy.ts";
 
 interface GoldenFrame {
   readonly from: string;

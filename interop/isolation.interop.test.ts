@@ -3,18 +3,18 @@
  * clients. `INTEROP_ISOLATION_MS` is how long both publish together, 8,000 unless given.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bestOf, isPassing, verdictOf } from "./attempts.ts";
-import type { Verdict } from "./attempts.ts";
-import { JAVA, PYTHON, SLUICE } from "./clients.ts";
-import type { Driver } from "./driver.ts";
-import { latencyP99, receiptRate } from "./flood.ts";
-import type { FloodedFlow, FloodFlow } from "./flood.ts";
-import { startEmbeddedSite, startRelaySite } from "./limited-site.ts";
-import type { LimitedSite } from "./limited-site.ts";
-import { realMissing } from "./our-broker.ts";
-import { SiteWatch } from "./site-watch.ts";
-import type { Watched } from "./site-watch.ts";
-import { all, consume } from "./stage.ts";
+import { bestOf, isPassing, verdictOf } from "./cases/attempts.ts";
+import type { Verdict } from "./cases/attempts.ts";
+import { JAVA, PYTHON, SLUICE } from "./drivers/clients.ts";
+import type { Driver } from "./drivers/driver.ts";
+import { latencyP99, receiptRate } from "./drivers/flood.ts";
+import type { FloodedFlow, FloodFlow } from "./drivers/flood.ts";
+import { startEmbeddedSite, startRelaySite } from "./servers/limited-site.ts";
+import type { LimitedSite } from "./servers/limited-site.ts";
+import { realMissing } from "./servers/our-broker.ts";
+import { SiteWatch } from "./servers/site-watch.ts";
+import type { Watched } from "./servers/site-watch.ts";
+import { all, consume } from "./cases/stage.ts";
 
 const TOGETHER_MS = Number(process.env["INTEROP_ISOLATION_MS"] ?? 8_000);
 const isAll = process.env["INTEROP_ALL"] === "1";

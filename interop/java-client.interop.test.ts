@@ -1,12 +1,12 @@
 /** The Java client, alone and across from others, with our broker; see `foreign-clients.interop.test.ts`. */
 import { describe } from "vitest";
-import { ARRIVAL_CASES, CROSSING_CASES } from "./arrival-cases.ts";
-import { CaseRunner } from "./case-runner.ts";
-import { FLEX, GO, JAVA, PYTHON } from "./clients.ts";
-import type { Driver } from "./driver.ts";
-import { untilFound } from "./found.ts";
-import { startTarget, targetMissing } from "./our-broker.ts";
-import { SUBSCRIPTION_CASES } from "./subscription-cases.ts";
+import { ARRIVAL_CASES, CROSSING_CASES } from "./cases/arrival-cases.ts";
+import { CaseRunner } from "./cases/case-runner.ts";
+import { FLEX, GO, JAVA, PYTHON } from "./drivers/clients.ts";
+import type { Driver } from "./drivers/driver.ts";
+import { untilFound } from "./programs/found.ts";
+import { startTarget, targetMissing } from "./servers/our-broker.ts";
+import { SUBSCRIPTION_CASES } from "./cases/subscription-cases.ts";
 
 const isAll = process.env["INTEROP_ALL"] === "1";
 

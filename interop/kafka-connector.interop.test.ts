@@ -15,8 +15,8 @@ import {
 import type { TestContext } from "../packages/pipeline/test/connector-context.ts";
 import { sinkContract } from "../packages/pipeline/test/sink-contract.ts";
 import { sourceContract } from "../packages/pipeline/test/source-contract.ts";
-import { serverProgram, untilFound } from "./found.ts";
-import { KafkaServer } from "./kafka-server.ts";
+import { serverProgram, untilFound } from "./programs/found.ts";
+import { KafkaServer } from "./servers/kafka-server.ts";
 
 await untilFound(["kafka"]);
 const program = serverProgram("kafka");

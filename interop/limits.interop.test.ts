@@ -1,17 +1,17 @@
 /** Clients of all makers against publish limits: with the embedded broker, and before Pulsar's own. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ATTEMPTS, bestOf, betterOf, isPassing, isWithin, verdictOf } from "./attempts.ts";
-import type { Bounds, Verdict } from "./attempts.ts";
-import { FLEX, GO, JAVA, PYTHON, SLUICE } from "./clients.ts";
-import type { Driver, Run } from "./driver.ts";
-import { rateBetween } from "./flood.ts";
-import type { FloodedFlow, FloodOutcome } from "./flood.ts";
-import { startEmbeddedSite, startRelaySite } from "./limited-site.ts";
-import type { LimitedSite } from "./limited-site.ts";
-import { realMissing } from "./our-broker.ts";
-import { runPulsarPerf } from "./pulsar-perf.ts";
-import { SiteWatch } from "./site-watch.ts";
-import { all, consume } from "./stage.ts";
+import { ATTEMPTS, bestOf, betterOf, isPassing, isWithin, verdictOf } from "./cases/attempts.ts";
+import type { Bounds, Verdict } from "./cases/attempts.ts";
+import { FLEX, GO, JAVA, PYTHON, SLUICE } from "./drivers/clients.ts";
+import type { Driver, Run } from "./drivers/driver.ts";
+import { rateBetween } from "./drivers/flood.ts";
+import type { FloodedFlow, FloodOutcome } from "./drivers/flood.ts";
+import { startEmbeddedSite, startRelaySite } from "./servers/limited-site.ts";
+import type { LimitedSite } from "./servers/limited-site.ts";
+import { realMissing } from "./servers/our-broker.ts";
+import { runPulsarPerf } from "./drivers/pulsar-perf.ts";
+import { SiteWatch } from "./servers/site-watch.ts";
+import { all, consume } from "./cases/stage.ts";
 
 const LIMIT = 500;
 const SIZE_BYTES = 200;

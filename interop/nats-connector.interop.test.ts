@@ -21,9 +21,9 @@ import {
 import type { TestContext } from "../packages/pipeline/test/connector-context.ts";
 import { sinkContract } from "../packages/pipeline/test/sink-contract.ts";
 import { sourceContract } from "../packages/pipeline/test/source-contract.ts";
-import { serverProgram, untilFound } from "./found.ts";
-import { natsUrl, startNats } from "./nats-server.ts";
-import type { ServerProcess } from "./server-process.ts";
+import { serverProgram, untilFound } from "./programs/found.ts";
+import { natsUrl, startNats } from "./servers/nats-server.ts";
+import type { ServerProcess } from "./servers/server-process.ts";
 
 await untilFound(["nats"]);
 const program = serverProgram("nats");

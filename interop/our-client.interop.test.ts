@@ -1,10 +1,10 @@
 /** Our client with Pulsar's own broker, alone and together with clients of other makers. */
 import { describe } from "vitest";
-import { ARRIVAL_CASES, CROSSING_CASES } from "./arrival-cases.ts";
-import { CaseRunner } from "./case-runner.ts";
-import { FOREIGN, SLUICE } from "./clients.ts";
-import { realMissing, startReal } from "./our-broker.ts";
-import { SUBSCRIPTION_CASES } from "./subscription-cases.ts";
+import { ARRIVAL_CASES, CROSSING_CASES } from "./cases/arrival-cases.ts";
+import { CaseRunner } from "./cases/case-runner.ts";
+import { FOREIGN, SLUICE } from "./drivers/clients.ts";
+import { realMissing, startReal } from "./servers/our-broker.ts";
+import { SUBSCRIPTION_CASES } from "./cases/subscription-cases.ts";
 
 const runner = new CaseRunner({ missing: await realMissing(), start: startReal });
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pathOf, read } from "../test/tree.ts";
-import { serverProgram, untilFound } from "./found.ts";
+import { serverProgram, untilFound } from "./programs/found.ts";
 
 await untilFound(["packages"]);
 const program = serverProgram("packages");

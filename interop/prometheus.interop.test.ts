@@ -8,9 +8,9 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { NEEDS_REDIS, RedisServer } from "../packages/fleet/test/redis-server.ts";
 import { dashboardQueries, dashboardVariables } from "../test/grafana-dashboard.ts";
-import { serverProgram, untilFound } from "./found.ts";
-import { Prometheus } from "./prometheus-server.ts";
-import { startQuickstart } from "./quickstart.ts";
+import { serverProgram, untilFound } from "./programs/found.ts";
+import { Prometheus } from "./servers/prometheus-server.ts";
+import { startQuickstart } from "./servers/quickstart.ts";
 
 await untilFound(["prometheus"]);
 const program = serverProgram("prometheus");

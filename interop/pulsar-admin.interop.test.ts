@@ -2,10 +2,10 @@
 import { startBroker } from "@sluice/gateway";
 import { startAdmin } from "@sluice/gateway/admin";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { GO, JAVA, PYTHON } from "./clients.ts";
-import { realMissing } from "./our-broker.ts";
-import { runPulsarShell } from "./pulsar-shell.ts";
-import { all, consume, produce } from "./stage.ts";
+import { GO, JAVA, PYTHON } from "./drivers/clients.ts";
+import { realMissing } from "./servers/our-broker.ts";
+import { runPulsarShell } from "./drivers/pulsar-shell.ts";
+import { all, consume, produce } from "./cases/stage.ts";
 
 const missing = await realMissing();
 

@@ -3,14 +3,14 @@
  * processes of their own, ours in this one, where it is warm after the first round.
  */
 import { expect, test } from "vitest";
-import { FLEX, GO, PYTHON, SLUICE } from "./clients.ts";
-import type { Driver } from "./driver.ts";
-import { securedBroker } from "./limited-site.ts";
-import type { SecuredPlace } from "./limited-site.ts";
-import { isTooLate } from "./optional.ts";
-import { realMissing } from "./our-broker.ts";
-import { rateTable, ratioTo } from "./rate-table.ts";
-import type { RateRow } from "./rate-table.ts";
+import { FLEX, GO, PYTHON, SLUICE } from "./drivers/clients.ts";
+import type { Driver } from "./drivers/driver.ts";
+import { securedBroker } from "./servers/limited-site.ts";
+import type { SecuredPlace } from "./servers/limited-site.ts";
+import { isTooLate } from "./programs/optional.ts";
+import { realMissing } from "./servers/our-broker.ts";
+import { rateTable, ratioTo } from "./cases/rate-table.ts";
+import type { RateRow } from "./cases/rate-table.ts";
 
 const ROUNDS = 3;
 const SIZE_BYTES = 1_024;

@@ -9,7 +9,7 @@ const source = (path: string): string =>
 
 /**
  * What needs the fewest programs comes first, while the others are fetched. Files that share a broker of
- * Pulsar are neighbours, see `shared-broker.ts`. Optional suites come last.
+ * Pulsar are neighbours, see `servers/shared-broker.ts`. Optional suites come last.
  */
 const ORDER = [
   "prometheus",

@@ -10,12 +10,12 @@ import {
   isIntact,
   splitEntry,
 } from "@sluice/pulsar/wire";
-import { commandName } from "./command-name.ts";
-import { untilFound } from "./found.ts";
-import { startTarget, targetMissing } from "./our-broker.ts";
-import { ProcessDriver } from "./process-driver.ts";
-import { RecordingProxy } from "./recording-proxy.ts";
-import type { RecordedFrame } from "./recording-proxy.ts";
+import { commandName } from "./drivers/command-name.ts";
+import { untilFound } from "./programs/found.ts";
+import { startTarget, targetMissing } from "./servers/our-broker.ts";
+import { ProcessDriver } from "./drivers/process-driver.ts";
+import { RecordingProxy } from "./servers/recording-proxy.ts";
+import type { RecordedFrame } from "./servers/recording-proxy.ts";
 
 const JAVA = new ProcessDriver("java");
 const PYTHON = new ProcessDriver("python");

@@ -1,5 +1,5 @@
 // The way of every driver to hear and answer: the command comes as JSON on standard input, answers
-// go out as JSON lines. interop/driver.ts says what both are.
+// go out as JSON lines. interop/drivers/driver.ts says what both are.
 import { createHash } from "node:crypto";
 import { text } from "node:stream/consumers";
 

@@ -1,4 +1,4 @@
-// Several producers, each as fast as it may or at a steady rate; see interop/flood.ts. Each producer of
+// Several producers, each as fast as it may or at a steady rate; see interop/drivers/flood.ts. Each producer of
 // pulsar-flex has a connection of its own.
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -40,7 +40,7 @@ type flowOutcome struct {
 	LatencyMs   []float64 `json:"latencyMs"`
 }
 
-// Several producers of one client, each as fast as it may or at a steady rate; see interop/flood.ts.
+// Several producers of one client, each as fast as it may or at a steady rate; see interop/drivers/flood.ts.
 func flood(client pulsar.Client, told command) error {
 	flows := make([]*flow, len(told.Flows))
 	for at, one := range told.Flows {

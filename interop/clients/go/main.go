@@ -1,5 +1,5 @@
 // Drives the Go client by one command: driver <serviceUrl>, with the command as JSON on standard
-// input; answers in JSON lines. What the commands and answers are is written in interop/driver.ts.
+// input; answers in JSON lines. What the commands and answers are is written in interop/drivers/driver.ts.
 package main
 
 import (

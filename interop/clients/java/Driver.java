@@ -30,7 +30,7 @@ import org.apache.pulsar.shade.com.fasterxml.jackson.databind.ObjectMapper;
 
 /**
  * Drives the Java client by one command: Driver &lt;serviceUrl&gt;, with the command as JSON on standard
- * input; answers in JSON lines. What the commands and answers are is written in interop/driver.ts.
+ * input; answers in JSON lines. What the commands and answers are is written in interop/drivers/driver.ts.
  */
 public final class Driver {
   static final ObjectMapper JSON = new ObjectMapper();

@@ -7,7 +7,7 @@ import org.apache.pulsar.client.api.ProducerBuilder;
 import org.apache.pulsar.client.api.PulsarClient;
 import org.apache.pulsar.shade.com.fasterxml.jackson.databind.JsonNode;
 
-/** Several producers of one client, each as fast as it may or at a steady rate; see interop/flood.ts. */
+/** Several producers of one client, each as fast as it may or at a steady rate; see interop/drivers/flood.ts. */
 final class Flood {
   static void run(String url, JsonNode command) throws Exception {
     PulsarClient client = Driver.connect(url, command);

@@ -1,7 +1,7 @@
 """Drives the Python client (the C++ client underneath) by one command.
 
 driver.py <serviceUrl>, with the command as JSON on standard input; answers in JSON lines.
-What the commands and answers are is written in interop/driver.ts.
+What the commands and answers are is written in interop/drivers/driver.ts.
 """
 
 import base64

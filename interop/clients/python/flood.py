@@ -1,4 +1,4 @@
-"""Several producers of one client, each as fast as it may or at a steady rate; see interop/flood.ts."""
+"""Several producers of one client, each as fast as it may or at a steady rate; see interop/drivers/flood.ts."""
 
 import sys
 import threading

@@ -1,7 +1,7 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serverProgram } from "./found.ts";
+import { serverProgram } from "../programs/found.ts";
 import { freePort, ServerProcess } from "./server-process.ts";
 
 /** nats-server with JetStream; `login` are its options for users. */

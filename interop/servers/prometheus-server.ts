@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemTimer } from "@sluice/core/system";
-import { serverProgram } from "./found.ts";
+import { serverProgram } from "../programs/found.ts";
 import { freePort, ServerProcess } from "./server-process.ts";
 
-const ALERTS = fileURLToPath(new URL("../deploy/prometheus/alerts.yaml", import.meta.url));
+const ALERTS = fileURLToPath(new URL("../../deploy/prometheus/alerts.yaml", import.meta.url));
 
 const POLL_MS = 100;
 

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { bodyOf, digestOf } from "./body.ts";
 import type { Case } from "./case.ts";
-import type { Compression, ConsumeOutcome } from "./driver.ts";
+import type { Compression, ConsumeOutcome } from "../drivers/driver.ts";
 import { all, begin, consume, produce, range, READING, subscribed, throughCut } from "./stage.ts";
 import type { Stage } from "./stage.ts";
 

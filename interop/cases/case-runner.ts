@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, test } from "vitest";
 import { obstacleTo } from "./case.ts";
 import type { Case } from "./case.ts";
-import type { Driver } from "./driver.ts";
-import type { Partitions, TargetBroker } from "./our-broker.ts";
+import type { Driver } from "../drivers/driver.ts";
+import type { Partitions, TargetBroker } from "../servers/our-broker.ts";
 
 export interface BrokerUnderTest {
   /** Why it is not here, if it is not. */

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { brokerProgram } from "./found.ts";
+import { brokerProgram } from "../programs/found.ts";
 
 /** A command hangs for its whole time-out if an answer has not the form that Java expects. */
 const SHELL_TIMEOUT_MS = 180_000;

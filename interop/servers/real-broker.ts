@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemTimer } from "@sluice/core/system";
 import { atExit } from "./at-exit.ts";
-import { brokerProgram } from "./found.ts";
+import { brokerProgram } from "../programs/found.ts";
 
 /** It takes about 7 s on two idle cores. */
 const START_TIMEOUT_MS = 150_000;

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { systemTimer } from "@sluice/core/system";
 import { connect } from "@sluice/pulsar";
 import type { Producer } from "@sluice/pulsar";
-import { bodyOf } from "./body.ts";
+import { bodyOf } from "../cases/body.ts";
 import type { FloodCommand, FloodedFlow, FloodFlow, FloodOutcome } from "./flood.ts";
 
 const PENDING_MAX = 1_000;

@@ -12,8 +12,8 @@ import type {
   Run,
 } from "./driver.ts";
 import type { FloodCommand, FloodOutcome } from "./flood.ts";
-import { clientProgram } from "./found.ts";
-import type { ClientName } from "./found.ts";
+import { clientProgram } from "../programs/found.ts";
+import type { ClientName } from "../programs/found.ts";
 
 /** A client that hangs must not outlive its test. */
 const COMMAND_TIMEOUT_MS = 100_000;

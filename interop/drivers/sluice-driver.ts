@@ -3,7 +3,7 @@ import zlib from "node:zlib";
 import { systemTimer } from "@sluice/core/system";
 import { connect } from "@sluice/pulsar";
 import type { Client, Consumer, ConsumerOptions, Message, MessageId } from "@sluice/pulsar";
-import { bodyOf } from "./body.ts";
+import { bodyOf } from "../cases/body.ts";
 import type {
   ConsumeCommand,
   ConsumeOutcome,
@@ -14,7 +14,7 @@ import type {
   SeenMessage,
 } from "./driver.ts";
 import type { FloodCommand, FloodOutcome } from "./flood.ts";
-import { RecordingProxy } from "./recording-proxy.ts";
+import { RecordingProxy } from "../servers/recording-proxy.ts";
 import { sluiceFlood } from "./sluice-flood.ts";
 import { Tally } from "./tally.ts";
 

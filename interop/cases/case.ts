@@ -1,4 +1,4 @@
-import type { Ability, Driver } from "./driver.ts";
+import type { Ability, Driver } from "../drivers/driver.ts";
 import type { Stage } from "./stage.ts";
 
 /** A promise that holds for every client with every broker. */

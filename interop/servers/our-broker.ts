@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startBroker } from "@sluice/gateway";
 import type { IngressSettings } from "@sluice/gateway";
-import { brokerProgram, untilFound } from "./found.ts";
+import { brokerProgram, untilFound } from "../programs/found.ts";
 import type { RealBroker } from "./real-broker.ts";
 import { sharedBroker } from "./shared-broker.ts";
 

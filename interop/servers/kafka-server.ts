@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Kafka, logLevel } from "kafkajs";
 import { systemTimer } from "@sluice/core/system";
-import { serverProgram } from "./found.ts";
+import { serverProgram } from "../programs/found.ts";
 import { freePort, ServerProcess } from "./server-process.ts";
 
 /** Formatting the storage starts a JVM. */

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { brokerProgram } from "./found.ts";
+import { brokerProgram } from "../programs/found.ts";
 
 /** Its histograms do not fit into 256 MB. */
 const HEAP = "-Xmx768m";

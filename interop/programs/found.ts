@@ -58,5 +58,5 @@ function textOf(name: string): string {
 
 /** Written by `scripts/interop-programs.mjs`. */
 function fileOf(name: string): URL {
-  return new URL(`../node_modules/.cache/interop/${name}.json`, import.meta.url);
+  return new URL(`../../node_modules/.cache/interop/${name}.json`, import.meta.url);
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { systemTimer } from "@sluice/core/system";
 import { startBroker, startGateway } from "@sluice/gateway";
 import type { BrokerEvent, GatewayIngress } from "@sluice/gateway";
-import { AUTHORITY, LOCALHOST } from "../packages/pulsar/test/certificates.ts";
+import { AUTHORITY, LOCALHOST } from "../../packages/pulsar/test/certificates.ts";
 import { atExit } from "./at-exit.ts";
 import type { RealBroker } from "./real-broker.ts";
 import { sharedBroker } from "./shared-broker.ts";

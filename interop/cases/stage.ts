@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { digestOf } from "./body.ts";
-import type { ConsumeCommand, ConsumeOutcome, Driver, ProduceCommand } from "./driver.ts";
-import { RecordingProxy } from "./recording-proxy.ts";
+import type { ConsumeCommand, ConsumeOutcome, Driver, ProduceCommand } from "../drivers/driver.ts";
+import { RecordingProxy } from "../servers/recording-proxy.ts";
 
 /** Who talks to whom about what. Producer and consumer may be different clients. */
 export interface Stage {

@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { atExit } from "./at-exit.ts";
 
-const folder = fileURLToPath(new URL("../examples/quickstart/", import.meta.url));
-const bin = fileURLToPath(new URL("../packages/sluice/bin/sluice.js", import.meta.url));
+const folder = fileURLToPath(new URL("../../examples/quickstart/", import.meta.url));
+const bin = fileURLToPath(new URL("../../packages/sluice/bin/sluice.js", import.meta.url));
 
 export interface Quickstart extends AsyncDisposable {
   /** Where the administration answers: http://127.0.0.1:PORT. */
