@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -22,12 +21,14 @@ import {
 import type { IngestAnswer, RoomFacts } from "./ingest-answers.ts";
 import { IngestBuffer, IngestRequest } from "./ingest-buffer.ts";
 import type { IngestOutcome } from "./ingest-buffer.ts";
-import { ingestValues } from "./ingest-values.ts";
 import { urlOf } from "./listen-address.ts";
 import type { ListenAddress } from "./listen-address.ts";
+import { receivedBody } from "./received-body.ts";
+import { hasToken, isOfPage } from "./request-access.ts";
+import { requestMessages } from "./request-messages.ts";
+import { begin, send } from "./send-answer.ts";
 import { readHttpSourceOptions } from "./source-options.ts";
 import type { HttpSourceOptions, HttpSourceSettings } from "./source-options.ts";
-import { dropWrongTrace } from "../trace-context.ts";
 import { WorkTurns } from "./work-turns.ts";
 
 /**
@@ -55,11 +56,6 @@ const CHECK_MS = 1_000;
 const CLOSE_MS = 1_000;
 /** Over which time the pace of reading is measured, ms: it decides `Retry-After`. */
 const PACE_MS = 5_000;
-/** Field with the key of the request's messages. */
-const KEY_FIELD = "message-key";
-const ID_FIELD = "idempotency-key";
-/** Longest key of a client, in characters; a longer one is refused. */
-const ID_LENGTH_MAX = 255;
 
 class HttpSource implements Source {
   readonly #settings: HttpSourceSettings;
@@ -199,7 +195,7 @@ class HttpSource implements Source {
       this.#bytes -= bytes;
       bytes = 0;
     };
-    const body = await this.#body(request, (more) => {
+    const body = await receivedBody(request, (more) => {
       bytes += more;
       this.#bytes += more;
       return bytes <= this.#settings.maxBodyBytes && this.#bytes <= this.#settings.bufferBytesMax;
@@ -210,7 +206,11 @@ class HttpSource implements Source {
       return this.#refuse(request, response, isLarge ? this.#tooLarge() : this.#noBytes());
     }
     const contents = await this.#turns.run(() =>
-      response.destroyed ? undefined : this.#contentsOf(request, Buffer.concat(body)),
+      response.destroyed
+        ? undefined
+        : requestMessages(request.headers, Buffer.concat(body), this.#settings, () =>
+            this.#newId(),
+          ),
     );
     if (contents === undefined) return release();
     if ("status" in contents) {
@@ -278,61 +278,8 @@ class HttpSource implements Source {
     return noRoom(1, this.#facts, `the bodies of waiting requests fill ${bufferBytesMax} bytes`);
   }
 
-  /** The pieces of a body. Undefined if `onBytes` does not allow all of it, or the client has left. */
-  #body(
-    request: IncomingMessage,
-    onBytes: (more: number) => boolean,
-  ): Promise<readonly Buffer[] | undefined> {
-    // Not by `for await`: leaving the loop would close the connection before the answer is out.
-    return new Promise((resolve) => {
-      const pieces: Buffer[] = [];
-      const onData = (piece: Buffer): void => {
-        if (onBytes(piece.length)) {
-          pieces.push(piece);
-          return;
-        }
-        request.off("data", onData).resume();
-        resolve(undefined);
-      };
-      request.on("data", onData);
-      request.once("end", () => resolve(pieces));
-      request.once("close", () => resolve(undefined));
-    });
-  }
-
-  #contentsOf(request: IncomingMessage, body: Buffer): readonly Message[] | IngestAnswer {
-    const { format, headers: names, bufferMax } = this.#settings;
-    const fields = request.headers;
-    const { "content-type": contentType = "" } = fields;
-    const { values, problem: wrong } = ingestValues(body, contentType, format);
-    if (values === undefined) return problem(400, "Malformed message", wrong);
-    if (values.length > bufferMax)
-      return problem(
-        413,
-        "Too many messages",
-        `${values.length} messages; at most ${bufferMax} in one request`,
-      );
-    const given = textOf(fields[ID_FIELD]);
-    if (given !== undefined && given.length > ID_LENGTH_MAX)
-      return problem(
-        400,
-        "Malformed key",
-        `Idempotency-Key has ${given.length} characters; at most ${ID_LENGTH_MAX}`,
-      );
-    const id = given ?? `${this.#prefix}-${++this.#sequence}`;
-    const key = textOf(fields[KEY_FIELD]);
-    const headers: Record<string, string> = {};
-    for (const name of names) {
-      const value = textOf(fields[name]);
-      if (value !== undefined) headers[name] = value;
-    }
-    dropWrongTrace(headers);
-    return values.map((value, index) => ({
-      id: values.length === 1 ? id : `${id}/${index}`,
-      value,
-      key,
-      headers,
-    }));
+  #newId(): string {
+    return `${this.#prefix}-${++this.#sequence}`;
   }
 
   /** Queues the messages of a request, or refuses it. */
@@ -415,43 +362,6 @@ function listenError(error: unknown, { host, port }: ListenAddress): unknown {
     undefined,
     { cause: error },
   );
-}
-
-/** Does nothing if the answer is out already, or its client has left. */
-function send(response: ServerResponse, answer: IngestAnswer): void {
-  if (begin(response, answer)) response.end();
-}
-
-/** Writes all of an answer, without its end: a client has it, and the connection is not used for another one yet. */
-function begin(response: ServerResponse, { status, headers, body }: IngestAnswer): boolean {
-  if (response.headersSent || response.destroyed) return false;
-  const text = `${JSON.stringify(body)}\n`;
-  response.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(text) });
-  response.write(text);
-  return true;
-}
-
-function textOf(field: string | readonly string[] | undefined): string | undefined {
-  return typeof field === "string" ? field : field?.[0];
-}
-
-/**
- * Whether a web page makes the request. Any page that a user of this machine looks at could post here: a browser asks
- * for no permission if the body is called text/plain. Browsers add `Origin` to every POST, and other clients do not.
- */
-function isOfPage({ headers }: IncomingMessage): boolean {
-  const { origin, "sec-fetch-site": site = "none" } = headers;
-  return origin !== undefined || site !== "none";
-}
-
-/** Compares hashes, so that the time says nothing of the token. */
-function hasToken({ headers }: IncomingMessage, token: string): boolean {
-  const [, given = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
-  return timingSafeEqual(digest(given), digest(token));
-}
-
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 function printable(text: string): string {
