@@ -12,6 +12,8 @@ import { ensureRedis } from "../redis.mjs";
 const path = (file) => fileURLToPath(new URL(file, import.meta.url));
 const BIN = path("../../packages/sluice/bin/sluice.js");
 const TOPIC = "public/default/orders";
+/** Longest wait for what the process writes of its resources, ms. */
+const PROBE_MAX_MS = 20_000;
 
 /** A Redis server that keeps nothing; always on the same port. */
 export class OwnRedis {
@@ -116,14 +118,28 @@ export class FlowProcess {
     if (this.hasExited) return undefined;
     rmSync(this.#probeFile, { force: true });
     this.signal("SIGUSR2");
-    await sleep(500);
+    const resources = await this.#probe();
     const { pid } = this.#child;
     const [, rss] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return {
       descriptors: readdirSync(`/proc/${pid}/fd`).length,
       rssMb: Math.round(Number(rss) / 1024),
-      resources: JSON.parse(readFileSync(this.#probeFile, "utf8")),
+      resources,
     };
+  }
+
+  /** What the process writes after the signal; on a busy machine that takes more than a second. */
+  async #probe() {
+    const untilMs = performance.now() + PROBE_MAX_MS;
+    for (;;) {
+      await sleep(100);
+      try {
+        return JSON.parse(readFileSync(this.#probeFile, "utf8"));
+      } catch (error) {
+        // Not written, or not all of it.
+        if (performance.now() > untilMs) throw error;
+      }
+    }
   }
 
   get #probeFile() {
