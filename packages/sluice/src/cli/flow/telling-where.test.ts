@@ -5,7 +5,12 @@ import { placeOfProcess, tellingWhere } from "./telling-where.ts";
 test("the roster of a pool says where each member runs", async () => {
   const store = new MemoryStore();
   const told = tellingWhere(store, placeOfProcess("shop-1.example", 4_121));
-  const limiter = await joinFleet({ pool: "p", store: told, rateLimit: { max: 10 } });
+  const limiter = await joinFleet({
+    pool: "p",
+    store: told,
+    maxMembers: 1,
+    rateLimit: { max: 10 },
+  });
   const roster = await told.roster?.("p");
   expect(roster?.members.map(({ where }) => where)).toEqual(["shop-1.example:4121"]);
   await limiter.leave();
