@@ -125,9 +125,10 @@ function sumText(shares: readonly number[], sum: number): string {
 function restText({ share, members, replicas }: LivePoolDetail, free: number): string {
   if (replicas !== undefined) return "of the other processes";
   const joiner = members.find(({ state }) => state === "joining");
-  if (joiner !== undefined) return `${rateText(free)} kept free for ${joiner.id} and the ramp`;
   const { ceiling, max, rampLeftMs } = share;
   const isRamping = ceiling !== undefined && max !== undefined && ceiling < max;
+  if (joiner !== undefined)
+    return `${rateText(free)} kept free for ${joiner.id}${isRamping ? " and the ramp" : ""}`;
   if (isRamping && rampLeftMs !== undefined) return `ramp: ${durationText(rampLeftMs)} to max`;
   return isRamping ? "above the ramp" : `${rateText(free)} free`;
 }

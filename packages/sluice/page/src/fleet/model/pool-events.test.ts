@@ -22,7 +22,7 @@ const look = (
 
 const texts = (past: readonly LivePoolPast[]): readonly string[] => eventsOf(past).map(eventText);
 const labels = (past: readonly LivePoolPast[]): readonly string[] =>
-  labelsOf(eventsOf(past)).map(({ text }) => text);
+  labelsOf(eventsOf(past), 15 * 60_000).map(({ text }) => text);
 
 test("a join, a leave, a stop and a return are told, and the first look tells nothing", () => {
   const past = [

@@ -17,8 +17,8 @@ export interface EventLabel {
 
 /** A member that did not leave has stopped when it was missing this long, ms: a store that lost its data has all back sooner. */
 const MISSING_MS = 10_000;
-/** Events of one label are at most this far apart, ms: about the width of a word on the chart. */
-const TOGETHER_MS = 40_000;
+/** Events of one label are at most this part of the chart apart: about the width of a word. */
+const TOGETHER = 0.045;
 
 /** What happened to a pool between its looks, oldest first. The first look only tells who was there. */
 export function eventsOf(past: readonly LivePoolPast[]): readonly PoolEvent[] {
@@ -66,13 +66,13 @@ export function eventsOf(past: readonly LivePoolPast[]): readonly PoolEvent[] {
   return events.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** The labels of a chart, oldest first. Events that are close together share one. */
-export function labelsOf(events: readonly PoolEvent[]): readonly EventLabel[] {
+/** The labels of a chart that spans so much time, oldest first. Events that are close together share one. */
+export function labelsOf(events: readonly PoolEvent[], spanMs: number): readonly EventLabel[] {
   const groups: PoolEvent[][] = [];
   for (const event of events) {
     const last = groups.at(-1);
     const lastMs = last?.at(-1)?.atMs ?? -Infinity;
-    if (last !== undefined && event.atMs - lastMs <= TOGETHER_MS) last.push(event);
+    if (last !== undefined && event.atMs - lastMs <= TOGETHER * spanMs) last.push(event);
     else groups.push([event]);
   }
   return groups.map((group) => ({

@@ -5,6 +5,7 @@ import { hatch } from "../../chart/texture.ts";
 import { countText } from "../../words/numbers.ts";
 import { PAST_MS } from "../../../../src/live/pool-past.ts";
 import { eventsOf, labelsOf } from "../model/pool-events.ts";
+import type { EventLabel } from "../model/pool-events.ts";
 import { spansOf } from "../model/pool-past.ts";
 import type { Span } from "../model/pool-past.ts";
 
@@ -67,7 +68,7 @@ export function drawHeldShares(sheet: Sheet, past: readonly LivePoolPast[], nowM
     lanes.map(({ id }) => id),
     { top, bottom: top + AREA, x },
   );
-  drawLabels(sheet, past, { top, bottom: top + AREA, x });
+  drawLabels(sheet, labelsOf(eventsOf(past), spanMs), { top, bottom: top + AREA, x });
   drawTimes(sheet, top + AREA + 16, timeMarks(spanMs, sheet.width), (ageMs) => x(nowMs - ageMs));
 }
 
@@ -169,7 +170,7 @@ function drawArea(
 /** What happened, at its time; a label that would cover the one before it stands a line higher. */
 function drawLabels(
   { pen, palette: { ink, font }, width }: Sheet,
-  past: readonly LivePoolPast[],
+  labels: readonly EventLabel[],
   { top, bottom, x }: Area,
 ): void {
   if (width < LABELS_FROM) return;
@@ -179,7 +180,7 @@ function drawLabels(
   pen.lineJoin = "round";
   /** Where the labels of each line end so far. */
   const ends = Array.from({ length: LABEL.lines }, () => -Infinity);
-  for (const { atMs, text } of labelsOf(eventsOf(past))) {
+  for (const { atMs, text } of labels) {
     const at = x(atMs);
     const wide = pen.measureText(text).width;
     const left = Math.max(LEFT + 2, Math.min(width - 2 - wide, at - wide / 2));

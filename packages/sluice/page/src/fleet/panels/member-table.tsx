@@ -133,7 +133,7 @@ function Row({
   const isBlind = isUnseen || isGone;
   const dash = <span class="t3">{NOT_KNOWN}</span>;
   return (
-    <tr class={isGone ? "gone" : isUnseen ? "unseen" : undefined} data-row tabIndex={-1}>
+    <tr class={isGone ? "gone" : undefined} data-row tabIndex={-1}>
       <td>
         <b class={isGone ? undefined : "strong"}>{id}</b>
         {isThis && isLeased && <span class="t3 extra"> this one</span>}
@@ -198,7 +198,10 @@ function Lease({
       : `${isThis ? "" : "≤ "}${(Math.max(0, left) / 1_000).toFixed(1)} s`;
   return (
     <>
-      <span class={`lease${part < LOW_FROM ? " low" : ""}`} aria-hidden="true">
+      <span
+        class={`lease${part < LOW_FROM ? " low" : ""}${left === undefined ? " none" : ""}`}
+        aria-hidden="true"
+      >
         <i style={{ width: `${(part * 100).toFixed(1)}%` }} />
       </span>
       <span class={left === undefined && isUnseen ? "num t3" : "num"}>{words}</span>
