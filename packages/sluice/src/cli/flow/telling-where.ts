@@ -11,12 +11,11 @@ export function placeOfProcess(host: string, processId: number): string {
 
 /** The store for the members of one process: every sync says where the process runs. */
 export function tellingWhere(store: PoolStore, where: string): PoolStore {
-  const { roster } = store;
   return {
     sync: (request) => store.sync({ ...request, where }),
     leave: (request) => store.leave(request),
     setLimits: (pool, text) => store.setLimits(pool, text),
-    ...(roster !== undefined && { roster: (pool: string) => roster.call(store, pool) }),
+    roster: async (pool) => await store.roster?.(pool),
     close: () => store.close(),
   };
 }

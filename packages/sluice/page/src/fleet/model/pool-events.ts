@@ -92,7 +92,10 @@ export function eventText({ kind, of }: PoolEvent): string {
       return "store back";
     case "empty":
       return "store came back empty";
-    default:
+    case "joined":
+    case "left":
+    case "stopped":
+    case "returned":
       return `${of} ${kind}`;
   }
 }

@@ -5,6 +5,7 @@ import { TimeChart } from "../../chart/time-chart.tsx";
 import { hatch } from "../../chart/texture.ts";
 import { peeked } from "../../live/live-store.ts";
 import { rateText } from "../../words/numbers.ts";
+import { isWithoutStore } from "../model/pool-standing.ts";
 import { usedByAll } from "../model/pool-use.ts";
 import { poolsOf } from "../model/pools.ts";
 import { rampWords } from "../model/ramp-words.ts";
@@ -19,9 +20,10 @@ export function RampChart({ detail }: { readonly detail: LivePoolDetail }): JSX.
   const { pool, share } = detail;
   const of = (sample: LiveSample): LiveShare | undefined =>
     poolsOf(sample).find((one) => one.pool === pool)?.share;
+  const isAlone = isWithoutStore(detail);
   const usedInAll = (sample: LiveSample): number | undefined => {
     const own = of(sample);
-    return own?.members === 1 ? usedOf(own) : usedByAll(past.peek().past, sample.atMs);
+    return isAlone || own?.members === 1 ? usedOf(own) : usedByAll(past.peek().past, sample.atMs);
   };
   const at = peeked.value;
   const now = at && of(at);
@@ -37,12 +39,14 @@ export function RampChart({ detail }: { readonly detail: LivePoolDetail }): JSX.
         <span class="legend">
           <span>
             <Swatch color="water" isFilled />
-            used by all <b class="num">{rateText(at && usedInAll(at))}</b>
+            {isAlone ? "used" : "used by all"} <b class="num">{rateText(at && usedInAll(at))}</b>
           </span>
-          <span>
-            <Swatch color="water" />
-            used here <b class="num">{rateText(usedOf(now))}</b>
-          </span>
+          {!isAlone && (
+            <span>
+              <Swatch color="water" />
+              used here <b class="num">{rateText(usedOf(now))}</b>
+            </span>
+          )}
           <span>
             <Swatch color="water" dash="2 2" />
             share here <b class="num">{rateText(now?.share)}</b>
