@@ -199,7 +199,7 @@ function Lease({
   return (
     <>
       <span
-        class={`lease${part < LOW_FROM ? " low" : ""}${left === undefined ? " none" : ""}`}
+        class={`lease${part < LOW_FROM ? " low" : ""}${left === undefined ? " unleased" : ""}`}
         aria-hidden="true"
       >
         <i style={{ width: `${(part * 100).toFixed(1)}%` }} />
