@@ -69,6 +69,7 @@ test("while the store is lost nobody leaves, and its return is no join", () => {
     look(0, { a: "holds", b: "holds" }),
     look(100, { a: "holds" }, { isBlind: true }),
     look(105, { a: "safe-share" }, { isBlind: true }),
+    look(120, { a: "safe-share" }, { isBlind: true }),
     look(200, { a: "holds", b: "holds" }),
   ];
   expect(texts(past)).toEqual(["store lost", "store back"]);
