@@ -5,7 +5,8 @@ file. A test compares the scripts with the memory store reply by reply.
 KEYS  1 members: a hash of
           "!" -> version of this protocol, then sync, lease, stale and timeout in ms, as text
           "@" -> the pool's record: little-endian doubles as in RECORD, then the server's replication id
-          member id -> its entry: little-endian doubles as in ENTRY, then its nonce
+          member id -> its entry: little-endian doubles as in ENTRY, then its nonce, and behind a comma what it
+                       says of itself to people, if anything: a version that knows none of that takes it for nonce
       2 due: a sorted set of member id -> the pool time at which its promise, or its entry, runs out
       3 ranks: a sorted set of the ids of all members that have not left, all with score 0
       4 level: a hash of level, left, until
@@ -93,9 +94,9 @@ local function packedPool(p)
     p.headNeed, p.levelSince, p.levelNow, p.levelBefore, p.savedLevel, p.refreshedAt, p.nextDue) .. p.run
 end
 
-local function newEntry(nonce)
+local function newEntry(nonce, about)
   return {
-    nonce = nonce, joinedAt = 0, sequence = 0, seenAt = 0, promised = 0, promisedAt = 0, told = 0,
+    nonce = nonce, about = about or "", joinedAt = 0, sequence = 0, seenAt = 0, promised = 0, promisedAt = 0, told = 0,
     toldAt = 0, hasArrived = 0, safeStart = 0, lent = 0, extra = 0, indexedAt = math.huge,
     rank = NONE, rankedAt = NONE,
   }
@@ -103,7 +104,8 @@ end
 
 local function readEntry(packed)
   if #packed <= ENTRY_BYTES then error("SLUICE a member's entry is damaged") end
-  local e = newEntry(string.sub(packed, ENTRY_BYTES + 1))
+  local comma = string.find(packed, ",", ENTRY_BYTES + 1, true) or #packed + 1
+  local e = newEntry(string.sub(packed, ENTRY_BYTES + 1, comma - 1), string.sub(packed, comma + 1))
   e.joinedAt, e.sequence, e.seenAt, e.promised, e.promisedAt, e.told, e.toldAt, e.hasArrived,
     e.safeStart, e.lent, e.extra, e.indexedAt, e.rank, e.rankedAt = struct.unpack(ENTRY, packed)
   return e
@@ -111,7 +113,8 @@ end
 
 local function packedEntry(e)
   return struct.pack(ENTRY, e.joinedAt, e.sequence, e.seenAt, e.promised, e.promisedAt, e.told, e.toldAt,
-    e.hasArrived, e.safeStart, e.lent, e.extra, e.indexedAt, e.rank, e.rankedAt) .. e.nonce
+    e.hasArrived, e.safeStart, e.lent, e.extra, e.indexedAt, e.rank, e.rankedAt) .. e.nonce ..
+    (e.about == "" and "" or "," .. e.about)
 end
 
 local function dueAt(e)

@@ -4,7 +4,7 @@ One sync of one member; begins with ledger.lua.
 ARGV  1 id  2 nonce  3 sequence  4 1 before the member has read a reply  5 held  6 1 if held without a
       lease  7 wanted, "" if not known  8 safe share  9 1 to start on it  10 1 to be told the rank  11 level, may be ""
       12 version of the limits that it knows  13 1 if 14 is their text  15 timing: "sync lease stale
-      timeout"  16 resume TTL, in ms
+      timeout"  16 resume TTL, in ms  17 what it says of itself, may be ""
 Returns "refused why", "late", or "told" and, with a space before each: told, 1 if renewed, reason, fair,
 members, ms of learning left, 1 if settled, rank, server time in ms, 1 if its run id is known, saved level,
 how it was left, version of the limits, 1 if their text follows, text; nothing between two spaces for none.
@@ -49,7 +49,7 @@ end
 local heldAt = held <= mine.told and mine.toldAt or mine.promisedAt
 if isHeldUnleased or isUnknown then heldAt = pool.now end
 promise(mine, held, heldAt, held, heldAt)
-mine.sequence, mine.seenAt = sequence, pool.now
+mine.sequence, mine.seenAt, mine.about = sequence, pool.now, ARGV[17]
 
 -- As src/ledger/fair-share.ts.
 local equal = math.floor(PARTS / math.max(1, pool.members))

@@ -133,16 +133,26 @@ export function testPoolStore(
     test("the roster has every member with what it is promised, its age and the most that is left of its lease", async () => {
       const [pool, a] = await settledPool("a", "b");
       tested.pass(100);
-      await a?.sync();
+      await a?.sync({ used: 0.997, where: "shop-1:4121" });
       tested.pass(50);
       const roster = await tested.store.roster?.(pool);
       expect(roster).toMatchObject({ leftOut: 0, learningMs: 0, timing: DEFAULT_TIMING });
-      const shared = { promised: HALF, told: HALF, hasArrived: true, hasLeft: false };
+      const shared = {
+        promised: HALF,
+        told: HALF,
+        wanted: PARTS,
+        fair: HALF,
+        joinedAgoMs: expect.any(Number) as number,
+        hasArrived: true,
+        hasLeft: false,
+      };
       expect(roster?.members).toEqual([
         {
           id: "a",
           nonce: "nonce-of-a",
           ...shared,
+          used: 0.997,
+          where: "shop-1:4121",
           syncAgeMs: 50,
           leaseLeftMs: DEFAULT_TIMING.leaseMs - 50,
         },
@@ -168,6 +178,36 @@ export function testPoolStore(
       expect(ofA?.told).toBeLessThan(HALF);
       expect(ofB).toMatchObject({ id: "b", promised: 0, leaseLeftMs: 0, hasLeft: true });
       expect(ofC).toMatchObject({ id: "c", promised: 0, hasArrived: false, hasLeft: false });
+    });
+
+    test("the roster tells what each member wants and what is fair, and since when it is there", async () => {
+      const [pool, a, b] = await settledPool("a", "b");
+      const c = member(pool, "c");
+      await c.sync({ wanted: undefined });
+      tested.pass(70);
+      await a?.sync({ wanted: PARTS / 10 });
+      await b?.leave();
+      const roster = await tested.store.roster?.(pool);
+      const [ofA, ofB, ofC] = roster?.members ?? [];
+      // Of two members each has half; what a member said while three were there is taken as of then.
+      const third = Math.floor(PARTS / 3);
+      expect(ofA?.wanted).toBe(HALF - third + PARTS / 10);
+      expect(ofB).toMatchObject({ wanted: 0, fair: 0 });
+      expect(ofC).toMatchObject({ wanted: HALF, joinedAgoMs: 70 });
+      expect(ofC?.used).toBeUndefined();
+      expect(ofC?.where).toBeUndefined();
+    });
+
+    test("what a member says of itself changes no share, and what another member does not undo it", async () => {
+      const [pool, a, b] = await settledPool("a", "b");
+      for (const used of [0, 0.5, undefined, 1])
+        expect(await a?.sync({ used, where: "shop-1:4121" })).toMatchObject({ told: HALF });
+      await b?.sync();
+      const roster = await tested.store.roster?.(pool);
+      expect(roster?.members[0]).toMatchObject({ used: 1, where: "shop-1:4121" });
+      await a?.leave();
+      const after = await tested.store.roster?.(pool);
+      expect(after?.members[0]).toMatchObject({ hasLeft: true, where: "shop-1:4121" });
     });
 
     test("asking for the roster changes nothing", async () => {

@@ -40,6 +40,8 @@ interface Entry {
   /** Its demand, see `fairShare`. */
   lent: number;
   extra: number;
+  /** What the member says of itself to people, as `aboutText` writes it; no rule reads it. */
+  about: string;
 }
 
 /** One pool as the store remembers it. A plain value: a copy of it is a snapshot. */
@@ -92,6 +94,8 @@ export interface LedgerSync {
   readonly startsOnSafeShare: boolean;
   /** Whether it has not read any reply yet. */
   readonly isFirst: boolean;
+  /** What it says of itself to people; no rule reads it. */
+  readonly about: string;
 }
 
 /** What the ledger answers to a sync. */
@@ -183,6 +187,7 @@ export class Ledger {
     });
     entry.sequence = sequence;
     entry.seenAtMs = nowMs;
+    entry.about = request.about;
     const wanted = request.wanted ?? equalShare(state.members);
     wish(state, entry, demandOf(wanted, state.members));
 
@@ -350,6 +355,7 @@ function add(state: LedgerState, request: LedgerSync, isNewPool: boolean): Entry
     safeStart: isJoiner && (isNewPool || state.members === 0 || startsOnSafeShare) ? safe : "no",
     lent: 0,
     extra: 0,
+    about: "",
   };
   state.entries.set(id, entry);
   state.count++;

@@ -6,7 +6,7 @@ import type { FleetEvent } from "../limiter/event.ts";
 import type { ShareSource, TokenQueue } from "../limiter/share-source.ts";
 import type { MembershipState } from "../limiter/state.ts";
 import type { EpochClock } from "../pacing/epoch-clock.ts";
-import { epochAt } from "../pacing/pacing.ts";
+import { EPOCH_MS, epochAt } from "../pacing/pacing.ts";
 import type {
   KnownLimits,
   LeaveReason,
@@ -156,7 +156,7 @@ export class PoolMember implements ShareSource, SyncLoopHost {
     const nowMs = this.#options.timer.now();
     const isWaiting = this.#queue?.isWaiting() ?? false;
     const wanted = this.demand.read(nowMs, this.#options.ceiling.now, isWaiting);
-    return { level: this.#level, wanted, limits: this.#knownLimits };
+    return { level: this.#level, wanted, limits: this.#knownLimits, used: this.#usedAt(nowMs) };
   }
 
   onReply(reply: SyncReply, sentAtMs: number, nowMs: number): void {
@@ -181,6 +181,13 @@ export class PoolMember implements ShareSource, SyncLoopHost {
     this.#isReady ||= this.standing === "member";
     for (const change of changes) this.#observer?.onEvent({ ...change, atMs });
     this.#queue?.wake();
+  }
+
+  /** Of the last epoch that is over: 0 once one has passed without a call. */
+  #usedAt(nowMs: number): number | undefined {
+    const { ceiling, time } = this.#options;
+    const isIdle = ceiling.epoch !== undefined && time.at(nowMs) >= ceiling.endMs + EPOCH_MS;
+    return isIdle ? 0 : ceiling.usage;
   }
 
   get #level(): number | undefined {

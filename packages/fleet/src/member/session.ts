@@ -24,6 +24,8 @@ export interface Condition {
   /** What it wants, in parts of the ceiling; undefined while that is not known. */
   readonly wanted: number | undefined;
   readonly limits: KnownLimits;
+  /** What people who look at the pool are told of its use, see `About`. */
+  readonly used?: number | undefined;
 }
 
 interface InFlight {
@@ -133,7 +135,7 @@ export class MemberSession {
     return this.#rules.timing;
   }
 
-  #send(nowMs: number, { level, wanted, limits }: Condition): SyncRequest {
+  #send(nowMs: number, { level, wanted, limits, used }: Condition): SyncRequest {
     this.#sequence++;
     this.#inFlight = { sequence: this.#sequence, sentAtMs: nowMs, isLate: false };
     // Not in step with the last sync: after a stop no syncs are made up for.
@@ -153,6 +155,7 @@ export class MemberSession {
       limits,
       timing: this.#timing,
       resumeTtlMs: this.#resumeTtlMs,
+      used,
     };
   }
 }

@@ -2,6 +2,7 @@ import { ConfigError } from "@sluice/core";
 import { requireWhole } from "@sluice/core/internal";
 import { PARTS } from "../ledger/parts.ts";
 import { checkTiming } from "../ledger/timing.ts";
+import { checkAbout } from "./about.ts";
 import { requireMemberId, requireNonce, requirePoolName } from "./names.ts";
 import type { LeaveReason, LeaveRequest, SyncRequest } from "./pool-store.ts";
 
@@ -21,6 +22,7 @@ export function checkSync(request: SyncRequest): void {
   requireWhole("limits.version", limits.version, 0);
   if (limits.text !== undefined) checkLimits(request.pool, limits.text);
   checkTiming(timing);
+  checkAbout(request);
   requireWhole("resumeTtlMs", resumeTtlMs, 0, TIME_MAX_MS);
 }
 

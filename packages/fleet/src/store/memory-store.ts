@@ -4,6 +4,7 @@ import { isRefreshDue, Ledger } from "../ledger/ledger.ts";
 import { reportLevel } from "../ledger/running-level.ts";
 import { rosterOf } from "../ledger/roster.ts";
 import type { PoolRoster } from "../ledger/roster.ts";
+import { aboutText, readAbout } from "./about.ts";
 import { requirePoolName } from "./names.ts";
 import { checkLeave, checkLimits, checkSync } from "./check-request.ts";
 import type {
@@ -66,7 +67,7 @@ export class MemoryStore implements PoolStore {
     return settled(() => {
       requirePoolName(pool);
       const state = this.#pools.get(pool)?.ledger.state;
-      return state && rosterOf(state, this.#wallMs());
+      return state && rosterOf(state, this.#wallMs(), readAbout);
     });
   }
 
@@ -113,7 +114,11 @@ export class MemoryStore implements PoolStore {
     const wallMs = this.#wallMs();
     const pool = this.#pool(request.pool, wallMs);
     const { state, isNew } = pool.ledger.open(wallMs, String(this.#run), timing);
-    const reply = pool.ledger.sync(state, isNew, timing, { ...request, id });
+    const reply = pool.ledger.sync(state, isNew, timing, {
+      ...request,
+      id,
+      about: aboutText(request),
+    });
     if (reply.kind !== "told") return reply;
     const running = reportLevel(state.level, request.level, state.nowMs);
     const saved = request.isFirst ? savedLevel(pool, running, state.members > 1) : undefined;

@@ -1,9 +1,10 @@
 import type { LedgerReply, RefusalCause } from "../ledger/ledger.ts";
 import type { PoolRoster } from "../ledger/roster.ts";
 import type { Timing } from "../ledger/timing.ts";
+import type { About } from "./about.ts";
 
 /** One sync of one member. Amounts in parts of the ceiling, see `PARTS`. */
-export interface SyncRequest {
+export interface SyncRequest extends About {
   readonly pool: string;
   readonly member: string;
   /** Tells this process from any other with the same id. */

@@ -93,7 +93,7 @@ class LedgerSteps implements StoreSteps {
     const { member: id, timing } = request;
     const { state, isNew } = this.#open(timing);
     undo.beforeSync?.(state);
-    const reply = this.#ledger.sync(state, isNew, timing, { ...request, id });
+    const reply = this.#ledger.sync(state, isNew, timing, { ...request, id, about: "" });
     if (reply.kind !== "told") return reply;
     const more = { rank: undefined, saved: undefined, limits: undefined, limitsVersion: 0 };
     const told = { ...reply, ...more, storeMs: this.#wallMs(), hasRunId: true };

@@ -51,6 +51,11 @@ export class LiveFeed {
     return this.#streams.size;
   }
 
+  /** The past of the pool that a page looks at, each look as JSON, oldest first. */
+  poolPast({ pool }: Looked): readonly string[] {
+    return pool === undefined ? [] : this.#details.poolPast(pool);
+  }
+
   /** The latest changes as JSON, oldest first. */
   get changes(): readonly string[] {
     return this.#changes.map((change) => JSON.stringify(change)).toReversed();

@@ -396,19 +396,28 @@ export interface LiveMember {
   /** What it wants, and what it would be told if every hand-over were complete. */
   readonly wanted?: number | undefined;
   readonly fair?: number | undefined;
-  /** Since it joined; absent if that is not known. */
+  /** Since it joined what the store remembers of the pool; absent if that is not known. */
   readonly upForMs?: number | undefined;
   /** What it reports to use, 0 to 1 of its share; absent if it does not say. */
   readonly used?: number | undefined;
   /** An upper bound for other members; absent without a lease. */
   readonly leaseLeftMs?: number | undefined;
   readonly syncAgeMs: number;
+  /** Since it was last seen, of a member that is no longer in the store; absent of all others. */
+  readonly goneForMs?: number | undefined;
   readonly state: "holds" | "joining" | "releasing" | "safe-share" | "lease-ended" | "left";
 }
 
-/** What a pool looked like at one instant, every few seconds. */
+/** What a pool looked like at one instant: every few seconds, and when a state changed. */
 export interface LivePoolPast {
   readonly atMs: number;
   readonly ceiling?: number | undefined;
-  readonly members: readonly Pick<LiveMember, "id" | "share" | "state">[];
+  readonly max?: number | undefined;
+  /** Whether the store did not answer: the other members were not seen. */
+  readonly isBlind?: boolean | undefined;
+  /** Whether no share grew, because the store had lost memory. */
+  readonly isLearning?: boolean | undefined;
+  readonly members: readonly (Pick<LiveMember, "id" | "share" | "state" | "used"> & {
+    readonly isThis?: boolean | undefined;
+  })[];
 }

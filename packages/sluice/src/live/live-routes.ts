@@ -52,7 +52,7 @@ function streamOf(feed: LiveFeed, looked: Looked, hello: LiveHello): Answer {
     },
     stream: (out) => {
       const stream = new LiveStream(out, feed.history);
-      stream.open(JSON.stringify(hello), feed.changes);
+      stream.open(JSON.stringify(hello), feed.changes, feed.poolPast(looked));
       return feed.join(stream, looked);
     },
   };

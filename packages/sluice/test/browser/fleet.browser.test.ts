@@ -52,6 +52,15 @@ test.skipIf(isSkipped)(
     await page.getByText("2 members agree.").waitFor({ timeout: JOIN_MS });
     await keepScreenshot(page, "fleet-one-killed-dark");
 
+    // A page that comes later finds what was before it.
+    await page.reload();
+    await page.getByText(/^\w+ stopped, \d\d:\d\d:\d\d$/).waitFor();
+    await page.locator("table.members tr.gone").waitFor();
+    const uses = page.locator("table.members tbody tr:not(.gone) td.used");
+    for (const use of await uses.allInnerTexts()) expect(use).toMatch(/^\d+ %$/);
+    const { pid } = first.child;
+    await page.getByText(`pid ${pid}`).waitFor();
+
     await redis.kill();
     await page.getByText("This member has no lease.").waitFor({ timeout: JOIN_MS });
     await page.getByText("No verdict").waitFor();

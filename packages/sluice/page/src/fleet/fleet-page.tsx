@@ -49,7 +49,7 @@ function PoolView({ detail }: { readonly detail: LivePoolDetail }): JSX.Element 
   const known = past.value.pool === detail.pool ? past.value.past : [];
   return (
     <>
-      <DividedBarPanel detail={detail} />
+      <DividedBarPanel detail={detail} past={known} />
       <MemberTable detail={detail} />
       <div class="two">
         <div class="rail">
@@ -57,7 +57,7 @@ function PoolView({ detail }: { readonly detail: LivePoolDetail }): JSX.Element 
           <RampChart key={detail.pool} detail={detail} />
         </div>
         <div class="rail">
-          <AgreementPanel detail={detail} />
+          <AgreementPanel detail={detail} past={known} />
           <StorePanel detail={detail} answers={answers.value} />
         </div>
       </div>

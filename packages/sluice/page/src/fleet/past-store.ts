@@ -1,12 +1,15 @@
 import { effect, signal } from "@preact/signals";
 import type { ReadonlySignal } from "@preact/signals";
 import type { LivePoolPast } from "../../../src/live/live-message.ts";
+import { withPresent } from "../../../src/live/pool-past.ts";
 import { poolDetail, poolPast } from "../live/live-store.ts";
-import { withPast, withPresent } from "./model/pool-past.ts";
+import { withPast } from "./model/pool-past.ts";
 
 interface Known {
   readonly pool: string | undefined;
   readonly past: readonly LivePoolPast[];
+  /** The past as it was sent that is in `past` already. */
+  readonly sent?: readonly LivePoolPast[];
 }
 
 const known = signal<Known>({ pool: undefined, past: [] });
@@ -20,6 +23,6 @@ effect(() => {
   if (detail === undefined) return;
   const before = known.peek();
   const old = before.pool === detail.pool ? before.past : [];
-  const withSent = sent.length === 0 ? old : withPast(old, sent);
-  known.value = { pool: detail.pool, past: withPresent(withSent, detail) };
+  const withSent = sent.length === 0 || before.sent === sent ? old : withPast(old, sent);
+  known.value = { pool: detail.pool, past: withPresent(withSent, detail), sent };
 });

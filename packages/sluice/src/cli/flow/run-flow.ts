@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { systemRandom, systemTimer, systemWallClock } from "@sluice/core/system";
 import type { PoolStore } from "@sluice/fleet";
 import type { BrokerObserver } from "@sluice/gateway";
@@ -20,6 +21,7 @@ import { watchModules } from "../../pipelines/watch-modules.ts";
 import { adminOptionsOf, gatewayStartOf } from "./flow-options.ts";
 import { reloadGateway, restartKeys } from "./reload-gateway.ts";
 import { openStore, shownStore } from "./open-store.ts";
+import { placeOfProcess, tellingWhere } from "./telling-where.ts";
 import { modulesOf, takeOverModule } from "./take-over-module.ts";
 import { loadRunnableFlow } from "../../pipelines/define/connector-mistakes.ts";
 import { contentOf } from "../../file/content.ts";
@@ -46,7 +48,13 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
     hasMapModules: () => modulesOf(flow).some(({ isInProcess }) => isInProcess),
     writesStdout: Object.values(flow.pipelines).some(writesStdout),
     start: async (observe) => {
-      const store = flow.store === "memory" ? undefined : await openStore(flow.store.redis);
+      const store =
+        flow.store === "memory"
+          ? undefined
+          : tellingWhere(
+              await openStore(flow.store.redis),
+              placeOfProcess(hostname(), process.pid),
+            );
       const opened: (() => Promise<void>)[] = [async () => store?.close()];
       try {
         const gateway = await startGateway?.(observe, store);

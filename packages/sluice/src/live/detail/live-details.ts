@@ -1,8 +1,7 @@
 import type { SampledInstant, SampledProcess } from "../sample/live-sampler.ts";
-import { ownPool } from "./own-pools.ts";
-import { poolDetail } from "./pool-detail.ts";
-import { RosterWatch } from "./pool-roster.ts";
+import { ownPool, ownPools } from "./own-pools.ts";
 import { fullTopic, TopicDetail } from "./topic-detail.ts";
+import { WatchedPool } from "./watched-pool.ts";
 
 /** What a page looks at beside the overview. */
 export interface Looked {
@@ -13,14 +12,22 @@ export interface Looked {
 /** A message of a detail: its name and its JSON. */
 export type DetailMessage = readonly ["topic" | "pool", string];
 
-/** What pages look at beside the overview: made once for all pages that look at the same, and only while one does. */
+/**
+ * What pages look at beside the overview: made once for all pages that look at the same, and only while one does. Only
+ * the past of pools is kept always.
+ */
 export class LiveDetails {
   readonly #process: SampledProcess;
   #topics = new Map<string, TopicDetail>();
-  readonly #rosters = new Map<string, RosterWatch>();
+  readonly #pools = new Map<string, WatchedPool>();
 
   constructor(process: SampledProcess) {
     this.#process = process;
+  }
+
+  /** What the members of a pool held in the last 15 minutes, each look as JSON, oldest first. */
+  poolPast(name: string): readonly string[] {
+    return (this.#pools.get(name)?.past ?? []).map((look) => JSON.stringify(look));
   }
 
   /** The messages of each page for one sample, in the order of the pages. */
@@ -35,20 +42,22 @@ export class LiveDetails {
 
   #poolMessages(
     { wallMs }: SampledInstant,
-    names: ReadonlySet<string>,
+    looked: ReadonlySet<string>,
   ): ReadonlyMap<string, string> {
-    for (const name of this.#rosters.keys()) if (!names.has(name)) this.#rosters.delete(name);
     const { shared, clock, gateway, pipelines } = this.#process;
+    // A page may look at pools of this process only: the store may hold those of others.
+    const own = ownPools({ gateway, pipelines });
+    for (const name of this.#pools.keys()) if (!own.has(name)) this.#pools.delete(name);
     const messages = new Map<string, string>();
-    for (const name of names) {
-      const own = ownPool(name, { gateway, pipelines, store: shared?.store });
-      // A page may look at pools of this process only: the store may hold those of others.
-      if (own === undefined) continue;
-      const watch = this.#rosters.get(name) ?? (shared && new RosterWatch(shared, name, clock));
-      if (watch !== undefined) this.#rosters.set(name, watch);
-      watch?.look();
-      const at = { nowMs: clock.now(), wallMs };
-      messages.set(name, JSON.stringify(poolDetail(own, watch, at)));
+    for (const [name, fleet] of own) {
+      const watched = this.#pools.get(name) ?? new WatchedPool(name, shared, clock);
+      this.#pools.set(name, watched);
+      const isLooked = looked.has(name);
+      if (!watched.look(fleet, isLooked) && !isLooked) continue;
+      const pool = ownPool(name, { gateway, pipelines, store: shared?.store });
+      if (pool === undefined) continue;
+      const detail = watched.read(pool, wallMs);
+      if (isLooked && watched.isFresh) messages.set(name, JSON.stringify(detail));
     }
     return messages;
   }

@@ -1,4 +1,4 @@
-import type { FleetOptions, PoolStore } from "@sluice/fleet";
+import type { FleetOptions, FleetState, PoolStore } from "@sluice/fleet";
 import type { AdministrableGateway } from "@sluice/gateway/admin";
 import { effectiveOf } from "../../pipelines/vertex-limits.ts";
 import type { FlowPipelines } from "../../pipelines/flow-pipelines.ts";
@@ -14,6 +14,21 @@ interface Pooled {
   readonly gateway: AdministrableGateway | undefined;
   readonly pipelines: FlowPipelines | undefined;
   readonly store: PoolStore | undefined;
+}
+
+/** The pools in which this process is a member, each once, with what it knows of them. */
+export function ownPools({
+  gateway,
+  pipelines,
+}: Omit<Pooled, "store">): ReadonlyMap<string, FleetState | undefined> {
+  const vertices = (pipelines?.views() ?? []).flatMap(({ state }) =>
+    state.vertices.flatMap(({ fleet }) => fleet ?? []),
+  );
+  const shares = gateway?.administered.shares?.states() ?? [];
+  return new Map([
+    ...shares.map(({ pool, fleet }) => [pool, fleet] as const),
+    ...vertices.map((fleet) => [fleet.pool, fleet] as const),
+  ]);
 }
 
 /** The pool of this name in which this process is a member; undefined if it is in none of this name. */

@@ -90,15 +90,24 @@ function liveMember(
     isThis ? (fleet.membership?.leaseLeftMs ?? 0) : Math.max(0, member.leaseLeftMs - ageMs),
   );
   const promised = (member.promised / PARTS) * ceiling;
-  const isLate = !member.hasLeft && syncAgeMs > 2 * (timing.syncIntervalMs + timing.timeoutMs);
-  const state = stateOf(member, { isLate, leaseLeftMs, isThis, fleet });
+  const used = member.used ?? (isThis ? fleet.usage : undefined);
+  // Of the roster as it was answered: how an older one has gone on is not known.
+  const isLate = member.syncAgeMs > 2 * (timing.syncIntervalMs + timing.timeoutMs);
+  const isEnded = isThis ? leaseLeftMs === 0 : member.leaseLeftMs === 0;
+  const state = stateOf(member, { isOver: isLate && isEnded, isThis, fleet });
   return {
     id: shortId(member.id),
     isThis,
     incarnation: member.nonce.slice(0, 8),
     share: exact(state === "safe-share" ? safeShare : (member.told / PARTS) * ceiling),
     promised: rounded(promised),
-    ...(isThis && fleet.usage !== undefined && { used: Math.round(fleet.usage * 100) / 100 }),
+    ...(!member.hasLeft && {
+      wanted: exact((member.wanted / PARTS) * ceiling),
+      fair: exact((member.fair / PARTS) * ceiling),
+      upForMs: member.joinedAgoMs + ageMs,
+    }),
+    ...(used !== undefined && !member.hasLeft && { used: Math.round(used * 100) / 100 }),
+    ...(member.where !== undefined && { where: member.where }),
     ...(leaseLeftMs > 0 && { leaseLeftMs }),
     syncAgeMs,
     state,
@@ -108,21 +117,20 @@ function liveMember(
 function stateOf(
   member: RosterMember,
   {
-    isLate,
-    leaseLeftMs,
+    isOver,
     isThis,
     fleet,
   }: {
-    readonly isLate: boolean;
-    readonly leaseLeftMs: number;
+    /** Its lease has ended and it has not synced since. */
+    readonly isOver: boolean;
     readonly isThis: boolean;
     readonly fleet: FleetState | undefined;
   },
 ): LiveMember["state"] {
   if (member.hasLeft) return "left";
   if (isThis && fleet?.membership?.standing === "lost") return "safe-share";
-  if (isLate && leaseLeftMs === 0) return "lease-ended";
   if (!member.hasArrived) return "joining";
+  if (isOver) return "lease-ended";
   return member.told < member.promised ? "releasing" : "holds";
 }
 

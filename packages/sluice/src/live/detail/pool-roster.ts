@@ -7,8 +7,14 @@ export interface SharedStore {
   readonly address: string;
 }
 
-/** Time between two questions, ms: members sync twice a second, and a page needs no more. */
-const EVERY_MS = 1_000;
+/** Time between two questions while a page looks, ms: members sync twice a second, and a page needs no more. */
+const LOOKED_MS = 1_000;
+/** The same while none does, for what a page shows of the past. Lowered, the store is asked more: a question costs as much as a few syncs. */
+const UNLOOKED_MS = 5_000;
+/** The same for each member of a large pool, ms: its members together ask twice a second, however many they are. */
+const UNLOOKED_PER_MEMBER_MS = 500;
+/** A pool of at most this many members is asked about at once when its size has changed: all of them ask then. */
+const SMALL_POOL = 16;
 
 /** What the store has said of a pool, as of its last answer. */
 export interface KnownRoster {
@@ -17,7 +23,7 @@ export interface KnownRoster {
   readonly atMs: number;
 }
 
-/** Asks the store for the roster of one pool, at most once a second for all pages together, one question at a time. */
+/** Asks the store for the roster of one pool: once a second while a page looks, else every few seconds; one question at a time. */
 export class RosterWatch {
   readonly #shared: SharedStore;
   readonly #pool: string;
@@ -27,6 +33,8 @@ export class RosterWatch {
   #isAnswering = true;
   #answerMs: number | undefined;
   #known: KnownRoster | undefined;
+  /** Members of the pool, as this member knew them at the last question. */
+  #size = 0;
 
   constructor(shared: SharedStore, pool: string, clock: Clock) {
     this.#shared = shared;
@@ -53,11 +61,15 @@ export class RosterWatch {
     return this.#known;
   }
 
-  /** Asks if it is time. Never rejects. */
-  look(): void {
+  /** Asks if it is time. `size`: the members that this process knows of. Never rejects. */
+  look({ isLooked, size }: { readonly isLooked: boolean; readonly size: number }): void {
     const nowMs = this.#clock.now();
     const { store } = this.#shared;
-    if (this.#isAsking || nowMs - this.#askedAtMs < EVERY_MS || store.roster === undefined) return;
+    const isNews = size !== this.#size && size <= SMALL_POOL;
+    const everyMs =
+      isLooked || isNews ? LOOKED_MS : Math.max(UNLOOKED_MS, size * UNLOOKED_PER_MEMBER_MS);
+    if (this.#isAsking || nowMs - this.#askedAtMs < everyMs || store.roster === undefined) return;
+    this.#size = size;
     this.#askedAtMs = nowMs;
     this.#isAsking = true;
     void this.#ask(nowMs).finally(() => {

@@ -92,3 +92,13 @@ test("the history keeps five minutes, and less of samples that are large", () =>
   expect(large.characters).toBeLessThanOrEqual(16_000_000);
   expect(large.slice(0, 1_000).samples.length).toBeGreaterThan(10);
 });
+
+test("the past of the pool that a page looks at comes before the samples, in order and as fast as it reads", async () => {
+  const page = new Page();
+  const looks = Array.from({ length: 300 }, (_, index) => sampleOf(index, 1_000));
+  new LiveStream(page, new LiveHistory()).open("{}", [], looks);
+  expect(page.writableLength).toBeLessThan(256 * 1024);
+  await page.read();
+  expect(indexesIn(page)).toEqual(looks.map((_, index) => index));
+  expect(new Set(page.events)).toEqual(new Set(["hello", "changes", "poolPast"]));
+});

@@ -5,7 +5,7 @@ import type { LiveHistory } from "./live-history.ts";
 /** Bytes that wait for one page; beyond it nothing is written, and samples are left out. */
 const UNREAD_BYTES_MAX = 64 * 1024;
 
-/** Characters of one message of past samples. Larger ones would go over the bound of unread bytes by as much. */
+/** Characters of one message of the past. Larger ones would go over the bound of unread bytes by as much. */
 const PAST_CHARACTERS_MAX = 48_000;
 const PAST_SAMPLES_MAX = 40;
 
@@ -24,6 +24,8 @@ export class LiveStream {
   /** Whether it has seen the past. */
   #isLive = false;
   #changes: string[] = [];
+  /** Looks at a pool that are still to be sent, oldest first. */
+  #poolPast: readonly string[] = [];
   #missed = { samples: 0, changes: 0 };
 
   constructor(out: Writable, history: LiveHistory) {
@@ -33,7 +35,8 @@ export class LiveStream {
   }
 
   /** To be called first: what the page is told before the past. */
-  open(hello: string, changes: readonly string[]): void {
+  open(hello: string, changes: readonly string[], poolPast: readonly string[] = []): void {
+    this.#poolPast = poolPast;
     this.#write("hello", hello);
     this.#write("changes", `[${changes.join(",")}]`);
     this.#catchUp();
@@ -72,6 +75,11 @@ export class LiveStream {
 
   /** Sends the past as far as there is room. */
   #catchUp(): void {
+    while (this.#poolPast.length > 0 && this.#hasRoom) {
+      const looks = fitting(this.#poolPast);
+      this.#poolPast = this.#poolPast.slice(looks.length);
+      this.#write("poolPast", `[${looks.join(",")}]`);
+    }
     while (!this.#isLive && this.#hasRoom) {
       const past = this.#nextPast();
       if (past.length === 0) this.#isLive = true;
@@ -82,11 +90,7 @@ export class LiveStream {
 
   #nextPast(): readonly string[] {
     const { samples, next } = this.#history.slice(this.#next, PAST_SAMPLES_MAX);
-    let characters = 0;
-    const fit = samples.filter((sample, index) => {
-      characters += sample.length;
-      return index === 0 || characters <= PAST_CHARACTERS_MAX;
-    });
+    const fit = fitting(samples);
     this.#next = next - samples.length + fit.length;
     return fit;
   }
@@ -112,4 +116,14 @@ export class LiveStream {
   get #hasRoom(): boolean {
     return !this.#out.destroyed && this.#out.writableLength < UNREAD_BYTES_MAX;
   }
+}
+
+/** The first of these texts that fit into one message; at least one. */
+function fitting(texts: readonly string[]): readonly string[] {
+  let characters = 0;
+  const end = texts.findIndex((text, index) => {
+    characters += text.length;
+    return index > 0 && characters > PAST_CHARACTERS_MAX;
+  });
+  return end === -1 ? texts : texts.slice(0, end);
 }

@@ -1,3 +1,4 @@
+import { aboutText } from "../../about.ts";
 import type { LeaveRequest, SyncRequest } from "../../pool-store.ts";
 
 type Argument = string | number | undefined;
@@ -36,6 +37,7 @@ export function syncArguments(request: SyncRequest): Argument[] {
     limits.text,
     timingText(request.timing),
     request.resumeTtlMs,
+    aboutText(request),
   ];
 }
 

@@ -33,6 +33,8 @@ const JOINING_WIDTH = 0.06;
 const WRITTEN_MAX = 8;
 /** A rest that is narrower, as a part of the bar, is a rounding. */
 const REST_FROM = 0.004;
+/** A ceiling this close to max, as a part of the bar, has no room for a mark of its own. */
+const NEAR_MAX = 0.9;
 /** Rates that differ by less than this part are the same: they are rounded. */
 const SAME = 0.002;
 
@@ -123,9 +125,10 @@ function sumText(shares: readonly number[], sum: number): string {
 function restText({ share, members, replicas }: LivePoolDetail, free: number): string {
   if (replicas !== undefined) return "of the other processes";
   const joiner = members.find(({ state }) => state === "joining");
-  if (joiner !== undefined) return `${rateText(free)} kept free for ${joiner.id} and the ramp`;
   const { ceiling, max, rampLeftMs } = share;
   const isRamping = ceiling !== undefined && max !== undefined && ceiling < max;
+  if (joiner !== undefined)
+    return `${rateText(free)} kept free for ${joiner.id}${isRamping ? " and the ramp" : ""}`;
   if (isRamping && rampLeftMs !== undefined) return `ramp: ${durationText(rampLeftMs)} to max`;
   return isRamping ? "above the ramp" : `${rateText(free)} free`;
 }
@@ -136,15 +139,21 @@ function marksOf(
   whole: number,
 ): DividedBar["marks"] {
   const isAtTop = ceiling !== undefined && ceiling >= whole * (1 - SAME);
+  const isNearTop = ceiling !== undefined && ceiling > whole * NEAR_MAX;
+  const top = isAtTop
+    ? "ceiling and max"
+    : isNearTop
+      ? `ceiling ${countText(ceiling)}, max`
+      : "max";
   return [
     { at: 0, text: "0" },
     ...(min === undefined || min >= whole || min <= 0
       ? []
       : [{ at: min / whole, text: `min ${countText(min)}` }]),
-    ...(ceiling === undefined || isAtTop || ceiling <= 0
+    ...(ceiling === undefined || isNearTop || ceiling <= 0
       ? []
       : [{ at: ceiling / whole, text: `ceiling ${countText(ceiling)}` }]),
-    { at: 1, text: `${isAtTop ? "ceiling and max" : "max"} ${countText(whole)}` },
+    { at: 1, text: `${top} ${countText(whole)}` },
   ];
 }
 

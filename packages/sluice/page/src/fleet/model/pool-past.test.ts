@@ -4,7 +4,8 @@ import type {
   LivePoolDetail,
   LivePoolPast,
 } from "../../../../src/live/live-message.ts";
-import { PAST_MS, spansOf, withPast, withPresent } from "./pool-past.ts";
+import { PAST_MS, withPresent } from "../../../../src/live/pool-past.ts";
+import { spansOf, withPast } from "./pool-past.ts";
 
 const lookAt = (
   atMs: number,

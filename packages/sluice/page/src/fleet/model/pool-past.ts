@@ -1,16 +1,10 @@
-import type {
-  LiveMember,
-  LivePoolDetail,
-  LivePoolPast,
-} from "../../../../src/live/live-message.ts";
+import type { LiveMember, LivePoolPast } from "../../../../src/live/live-message.ts";
+import { boundedPast, LOOK_MS } from "../../../../src/live/pool-past.ts";
 
-export const PAST_MS = 15 * 60_000;
-/** Looks that are kept: 15 minutes with one every two seconds, and some more where states changed. */
-const LOOKS_MAX = 900;
-/** A state that has not changed is looked at this often, ms; more often would show no more. */
-const LOOK_MS = 2_000;
 /** A gap between two looks that is longer was not seen, ms. */
 const GAP_MS = 20_000;
+/** A large pool is looked at less often: a gap may be this much longer for each member, ms. */
+const GAP_PER_MEMBER_MS = 1_000;
 
 type State = LiveMember["state"];
 
@@ -20,27 +14,7 @@ export function withPast(
   more: readonly LivePoolPast[],
 ): readonly LivePoolPast[] {
   const byTime = new Map([...more, ...known].map((look) => [look.atMs, look]));
-  return bounded([...byTime.values()].toSorted((a, b) => a.atMs - b.atMs));
-}
-
-/** Adds the present, unless it shows what the last look has shown just now. */
-export function withPresent(
-  known: readonly LivePoolPast[],
-  detail: LivePoolDetail,
-): readonly LivePoolPast[] {
-  const look: LivePoolPast = {
-    atMs: detail.atMs,
-    ceiling: detail.share.ceiling,
-    // Without an answer of the store the others are not seen: their lanes end.
-    members: detail.members
-      .filter(({ state, isThis }) => state !== "left" && (isThis || detail.store.isAnswering))
-      .map(({ id, share, state }) => ({ id, share, state })),
-  };
-  const last = known.at(-1);
-  if (last !== undefined && look.atMs <= last.atMs) return known;
-  const isSame = last !== undefined && statesOf(last) === statesOf(look);
-  if (isSame && look.atMs - last.atMs < LOOK_MS) return known;
-  return bounded([...known, look]);
+  return boundedPast([...byTime.values()].toSorted((a, b) => a.atMs - b.atMs));
 }
 
 /** A time in which a member had one state. */
@@ -57,8 +31,10 @@ export function spansOf(
   const spans = new Map<string, Span[]>();
   for (const [index, { atMs, members }] of past.entries()) {
     const nextMs = past[index + 1]?.atMs ?? atMs;
-    const toMs = nextMs - atMs > GAP_MS ? atMs + LOOK_MS : nextMs;
+    const gapMs = Math.max(GAP_MS, members.length * GAP_PER_MEMBER_MS);
+    const toMs = nextMs - atMs > gapMs ? atMs + LOOK_MS : nextMs;
     for (const { id, state } of members) {
+      if (state === "left") continue;
       const all = spans.get(id) ?? [];
       const last = all.at(-1);
       if (last !== undefined && last.state === state && last.toMs >= atMs)
@@ -67,15 +43,8 @@ export function spansOf(
       spans.set(id, all);
     }
   }
-  const here = new Set(past.at(-1)?.members.map(({ id }) => id));
+  const here = new Set(
+    past.at(-1)?.members.flatMap(({ id, state }) => (state === "left" ? [] : id)),
+  );
   return [...spans].map(([id, all]) => ({ id, spans: all, isHere: here.has(id) }));
-}
-
-function bounded(past: readonly LivePoolPast[]): readonly LivePoolPast[] {
-  const oldest = (past.at(-1)?.atMs ?? 0) - PAST_MS;
-  return past.filter(({ atMs }) => atMs >= oldest).slice(-LOOKS_MAX);
-}
-
-function statesOf({ members }: LivePoolPast): string {
-  return members.map(({ id, state }) => `${id} ${state}`).join();
 }

@@ -41,14 +41,15 @@ export function liveMembers({ members }: LivePoolDetail): readonly LiveMember[] 
   return members.filter(({ state }) => state !== "left" && state !== "lease-ended");
 }
 
-/** This member first, then by id, so that rows keep their place; those that are gone last. */
+/** This member first, then by id, so that rows keep their place; joiners behind, and those that are gone last. */
 export function inOrder(members: readonly LiveMember[]): readonly LiveMember[] {
   return members.toSorted((a, b) => rank(a) - rank(b) || a.id.localeCompare(b.id));
 }
 
 function rank({ isThis, state }: LiveMember): number {
   if (isThis) return 0;
-  return state === "left" || state === "lease-ended" ? 2 : 1;
+  if (state === "left" || state === "lease-ended") return 3;
+  return state === "joining" ? 2 : 1;
 }
 
 export function hasFairShare({ share, fair, promised, state }: LiveMember): boolean {

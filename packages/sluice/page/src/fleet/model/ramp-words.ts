@@ -3,7 +3,8 @@ import { countText, durationText } from "../../words/numbers.ts";
 
 /** How the ceiling moves: the mode, its slope, and when it is at its top. */
 export function rampWords({ settings, share }: LivePoolDetail): string {
-  const { mode, rampPerSecond } = settings;
+  const { rampPerSecond } = settings;
+  const [mode = ""] = settings.mode.split(":");
   const { ceiling, max, min, rampLeftMs } = share;
   if (max === undefined) return "";
   if (min !== undefined && min >= max) return `no ramp: always ${countText(max)}/s`;

@@ -1,11 +1,20 @@
 import type { JSX } from "preact";
-import type { LivePoolDetail } from "../../../../src/live/live-message.ts";
+import type { LivePoolDetail, LivePoolPast } from "../../../../src/live/live-message.ts";
 import { Icon } from "../../parts/icon.tsx";
+import { clockTime } from "../../words/clock-time.ts";
 import { agreementOf } from "../model/agreement.ts";
+import { eventsOf, eventText } from "../model/pool-events.ts";
 
 /** Whether what was told is within the ceiling and fair, or what is on its way. */
-export function AgreementPanel({ detail }: { readonly detail: LivePoolDetail }): JSX.Element {
+export function AgreementPanel({
+  detail,
+  past,
+}: {
+  readonly detail: LivePoolDetail;
+  readonly past: readonly LivePoolPast[];
+}): JSX.Element {
   const agreement = agreementOf(detail);
+  const last = eventsOf(past).at(-1);
   return (
     <section class="panel" aria-labelledby="agreement-title">
       <header>
@@ -38,6 +47,12 @@ export function AgreementPanel({ detail }: { readonly detail: LivePoolDetail }):
                   <dd>{says}</dd>
                 </>
               ))}
+              <dt>last change</dt>
+              <dd>
+                {last === undefined
+                  ? "none in the last 15 min"
+                  : `${eventText(last)}, ${clockTime(last.atMs, detail.atMs)}`}
+              </dd>
             </dl>
           </>
         )}

@@ -1,17 +1,29 @@
 import type { JSX } from "preact";
-import type { LivePoolDetail } from "../../../../src/live/live-message.ts";
+import type { LivePoolDetail, LivePoolPast } from "../../../../src/live/live-message.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { durationText, percentText, rateText } from "../../words/numbers.ts";
 import { dividedBar } from "../model/divided-bar.ts";
 import type { Piece } from "../model/divided-bar.ts";
 import { isWithoutStore, standingOf } from "../model/pool-standing.ts";
+import { mostTold } from "../model/pool-use.ts";
 import { LabButton } from "./lab-button.tsx";
 
+/** A narrower rest, as a part of the bar, has no room for its words. */
+const WRITTEN_FROM = 0.1;
+
 /** Who may use how much of the ceiling: width is rate, the filled part was used. */
-export function DividedBarPanel({ detail }: { readonly detail: LivePoolDetail }): JSX.Element {
+export function DividedBarPanel({
+  detail,
+  past,
+}: {
+  readonly detail: LivePoolDetail;
+  readonly past: readonly LivePoolPast[];
+}): JSX.Element {
   const { pieces, marks, sum, verdict, isOver } = dividedBar(detail);
   const { settings } = detail;
   const isLost = standingOf(detail) === "store lost";
+  const isAllKnown = pieces.every((piece) => piece.kind !== "member" || piece.used !== undefined);
+  const most = isLost || isWithoutStore(detail) ? undefined : mostTold(past);
   return (
     <section class="panel" aria-labelledby="bar-title">
       <header>
@@ -19,7 +31,7 @@ export function DividedBarPanel({ detail }: { readonly detail: LivePoolDetail })
         <span class="sub">
           {isLost
             ? `${settings.onStoreLoss}: a lease of ${durationText(settings.leaseMs)} has ended without an answer`
-            : "width is rate; the filled part was used in the last second, where it is known"}
+            : `width is rate; the filled part was used in the last second${isAllKnown ? "" : ", where it is known"}`}
         </span>
         <span class="sp" />
         <LabButton detail={detail} />
@@ -51,6 +63,9 @@ export function DividedBarPanel({ detail }: { readonly detail: LivePoolDetail })
             <Icon name={isOver ? "error" : "ok"} size={13} />
             {verdict}
           </span>
+          {most !== undefined && (
+            <span class="t3 extra">most told at once in the last 15 min: {most.toFixed(2)} ×</span>
+          )}
         </p>
       </div>
     </section>
@@ -67,8 +82,8 @@ function Part({
   const flex = `${Math.max(0.002, piece.width).toFixed(4)} 0 0`;
   if (piece.kind === "rest")
     return (
-      <li class="rest" style={{ flex }}>
-        <span>{piece.text}</span>
+      <li class="rest" style={{ flex }} title={piece.text}>
+        {piece.width > WRITTEN_FROM && <span>{piece.text}</span>}
       </li>
     );
   const { kind, id, isThis, share, used } = piece;

@@ -1,11 +1,16 @@
 import type { LivePoolPast } from "../../../../src/live/live-message.ts";
 import type { Sheet } from "../../chart/canvas.tsx";
-import { marksUpTo, niceMax } from "../../chart/scale.ts";
+import { ageMark, marksUpTo, niceMax, timeMarks } from "../../chart/scale.ts";
 import { hatch } from "../../chart/texture.ts";
 import { countText } from "../../words/numbers.ts";
-import { PAST_MS, spansOf } from "../model/pool-past.ts";
+import { PAST_MS } from "../../../../src/live/pool-past.ts";
+import { eventsOf, labelsOf } from "../model/pool-events.ts";
+import type { EventLabel } from "../model/pool-events.ts";
+import { spansOf } from "../model/pool-past.ts";
 import type { Span } from "../model/pool-past.ts";
 
+/** A past that is shorter is shown on an axis of this length. */
+const SHORT_MS = 5 * 60_000;
 const LANE = 24;
 const AREA = 120;
 const AXIS = 22;
@@ -13,6 +18,10 @@ const GAP = 12;
 const LEFT = 62;
 /** Lanes that are drawn; a pool that is redeployed often has had many members. */
 const LANES_MAX = 12;
+/** Labels of events: of one line above the axis, and lines that one may be moved up for lack of room; px. */
+const LABEL = { line: 15, lines: 4, gap: 8 };
+/** Narrower charts have no labels: the agreement says the last change in words. */
+const LABELS_FROM = 560;
 /** Members above the first are fainter, so that the areas can be told apart. */
 const ALPHAS = [0.55, 0.42, 0.32, 0.24];
 
@@ -29,10 +38,16 @@ export function heightOf(past: readonly LivePoolPast[]): number {
   return Math.max(1, lanesOf(past).length) * LANE + GAP + AREA + AXIS;
 }
 
+/** The time that the chart spans: a process that has just started has no 15 minutes to show. */
+export function windowMs(past: readonly LivePoolPast[], nowMs: number): number {
+  return nowMs - (past[0]?.atMs ?? nowMs) > SHORT_MS ? PAST_MS : SHORT_MS;
+}
+
 export function drawHeldShares(sheet: Sheet, past: readonly LivePoolPast[], nowMs: number): void {
+  const spanMs = windowMs(past, nowMs);
   const lanes = lanesOf(past);
   const x = (atMs: number): number =>
-    LEFT + (1 - Math.min(PAST_MS, nowMs - atMs) / PAST_MS) * (sheet.width - LEFT - 2);
+    LEFT + (1 - Math.min(spanMs, nowMs - atMs) / spanMs) * (sheet.width - LEFT - 2);
   for (const [index, { id, spans, isHere }] of lanes.entries()) {
     const top = index * LANE + 3;
     const {
@@ -53,7 +68,8 @@ export function drawHeldShares(sheet: Sheet, past: readonly LivePoolPast[], nowM
     lanes.map(({ id }) => id),
     { top, bottom: top + AREA, x },
   );
-  drawTimes(sheet, top + AREA + 16, (ageMs) => x(nowMs - ageMs));
+  drawLabels(sheet, labelsOf(eventsOf(past), spanMs), { top, bottom: top + AREA, x });
+  drawTimes(sheet, top + AREA + 16, timeMarks(spanMs, sheet.width), (ageMs) => x(nowMs - ageMs));
 }
 
 function drawSpan(
@@ -151,18 +167,54 @@ function drawArea(
   pen.setLineDash([]);
 }
 
+/** What happened, at its time; a label that would cover the one before it stands a line higher. */
+function drawLabels(
+  { pen, palette: { ink, font }, width }: Sheet,
+  labels: readonly EventLabel[],
+  { top, bottom, x }: Area,
+): void {
+  if (width < LABELS_FROM) return;
+  pen.font = font(11);
+  pen.textAlign = "left";
+  pen.textBaseline = "alphabetic";
+  pen.lineJoin = "round";
+  /** Where the labels of each line end so far. */
+  const ends = Array.from({ length: LABEL.lines }, () => -Infinity);
+  for (const { atMs, text } of labels) {
+    const at = x(atMs);
+    const wide = pen.measureText(text).width;
+    const left = Math.max(LEFT + 2, Math.min(width - 2 - wide, at - wide / 2));
+    const line = ends.findIndex((end) => left >= end + LABEL.gap);
+    pen.lineWidth = 1;
+    pen.strokeStyle = ink("line-strong");
+    pen.setLineDash([2, 3]);
+    pen.beginPath();
+    pen.moveTo(Math.round(at) + 0.5, top);
+    pen.lineTo(Math.round(at) + 0.5, bottom);
+    pen.stroke();
+    pen.setLineDash([]);
+    if (line === -1) continue;
+    ends[line] = left + wide;
+    const y = bottom - 8 - line * LABEL.line;
+    pen.lineWidth = 4;
+    pen.strokeStyle = ink("surface");
+    pen.strokeText(text, left, y);
+    pen.fillStyle = ink("text-2");
+    pen.fillText(text, left, y);
+  }
+}
+
 function drawTimes(
   { pen, palette: { ink, font }, width }: Sheet,
   y: number,
+  ages: readonly number[],
   x: (ageMs: number) => number,
 ): void {
   pen.font = font(10.5);
   pen.textBaseline = "alphabetic";
   pen.fillStyle = ink("text-3");
-  for (const minutes of [15, 10, 5]) {
-    pen.textAlign = minutes === 15 ? "left" : "center";
-    pen.fillText(`−${minutes} min`, x(minutes * 60_000), y);
+  for (const [index, ageMs] of ages.entries()) {
+    pen.textAlign = index === 0 ? "left" : ageMs === 0 ? "right" : "center";
+    pen.fillText(ageMark(ageMs), ageMs === 0 ? width - 2 : x(ageMs), y);
   }
-  pen.textAlign = "right";
-  pen.fillText("now", width - 2, y);
 }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { LivePoolPast } from "../../../../src/live/live-message.ts";
 import { Canvas } from "../../chart/canvas.tsx";
-import { drawHeldShares, heightOf } from "./draw-held-shares.ts";
+import { drawHeldShares, heightOf, windowMs } from "./draw-held-shares.ts";
 
 /** Who held a share in the last 15 minutes: a lane for each member, and their sum under the ceiling. */
 export function HeldShares({
@@ -16,7 +16,7 @@ export function HeldShares({
       <header>
         <h2 id="lanes-title">Who held a share</h2>
         <span class="sp" />
-        <span class="sub">last 15 min</span>
+        <span class="sub">last {windowMs(past, nowMs) / 60_000} min</span>
       </header>
       <div class="lanes">
         <Canvas

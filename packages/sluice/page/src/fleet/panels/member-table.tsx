@@ -57,8 +57,12 @@ export function MemberTable({ detail }: { readonly detail: LivePoolDetail }): JS
                 used
               </th>
               {hasWants && (
-                <th scope="col" class="r extra" title="what it reports to want at its last sync">
-                  reports
+                <th
+                  scope="col"
+                  class="r extra"
+                  title="what it would use if it could, as of its last sync"
+                >
+                  wants
                 </th>
               )}
               {isLeased && (
@@ -68,8 +72,12 @@ export function MemberTable({ detail }: { readonly detail: LivePoolDetail }): JS
                     last sync
                   </th>
                   {hasAge && (
-                    <th scope="col" class="r extra">
-                      up for
+                    <th
+                      scope="col"
+                      class="r extra"
+                      title="since it joined what the store remembers of the pool"
+                    >
+                      here for
                     </th>
                   )}
                 </>
@@ -117,7 +125,10 @@ function Row({
   hasWants,
 }: RowProps): JSX.Element {
   const { id, isThis, where, incarnation, share, used, wanted, syncAgeMs, upForMs, state } = member;
-  const isGone = state === "left" || (state === "lease-ended" && !isThis && !isUnseen);
+  const isGone =
+    member.goneForMs !== undefined ||
+    state === "left" ||
+    (state === "lease-ended" && !isThis && !isUnseen);
   const [look, word] = isUnseen && !isGone ? (["idle", "Not seen"] as const) : STATES[state];
   const isBlind = isUnseen || isGone;
   const dash = <span class="t3">{NOT_KNOWN}</span>;
@@ -127,16 +138,14 @@ function Row({
         <b class={isGone ? undefined : "strong"}>{id}</b>
         {isThis && isLeased && <span class="t3 extra"> this one</span>}
       </td>
-      {hasWhere && <td class="t2 extra">{where ?? NOT_KNOWN}</td>}
+      {hasWhere && <td class="t2 extra">{where === undefined ? dash : whereText(where)}</td>}
       {isLeased && <td class="mono t3 extra">{incarnation === "" ? NOT_KNOWN : incarnation}</td>}
       <td class="r num strong">
         {isGone ? dash : isUnseen ? <span class="t3">not known</span> : rateText(share)}
       </td>
-      <td class="r num extra">{isBlind || used === undefined ? dash : percentText(used)}</td>
+      <td class="r num extra used">{isBlind || used === undefined ? dash : percentText(used)}</td>
       {hasWants && (
-        <td class="r num extra">
-          {isBlind || wanted === undefined ? dash : `wants ${rateText(wanted)}`}
-        </td>
+        <td class="r num extra">{isBlind || wanted === undefined ? dash : rateText(wanted)}</td>
       )}
       {isLeased && (
         <>
@@ -157,6 +166,11 @@ function Row({
       </td>
     </tr>
   );
+}
+
+/** `shop-1:4121` as people read it. */
+function whereText(where: string): string {
+  return where.replace(/:(\d+)$/, " · pid $1");
 }
 
 function Lease({
@@ -184,7 +198,10 @@ function Lease({
       : `${isThis ? "" : "≤ "}${(Math.max(0, left) / 1_000).toFixed(1)} s`;
   return (
     <>
-      <span class={`lease${part < LOW_FROM ? " low" : ""}`} aria-hidden="true">
+      <span
+        class={`lease${part < LOW_FROM ? " low" : ""}${left === undefined ? " unleased" : ""}`}
+        aria-hidden="true"
+      >
         <i style={{ width: `${(part * 100).toFixed(1)}%` }} />
       </span>
       <span class={left === undefined && isUnseen ? "num t3" : "num"}>{words}</span>

@@ -5,30 +5,48 @@ import { TimeChart } from "../../chart/time-chart.tsx";
 import { hatch } from "../../chart/texture.ts";
 import { peeked } from "../../live/live-store.ts";
 import { rateText } from "../../words/numbers.ts";
+import { isWithoutStore } from "../model/pool-standing.ts";
+import { usedByAll } from "../model/pool-use.ts";
 import { poolsOf } from "../model/pools.ts";
 import { rampWords } from "../model/ramp-words.ts";
+import { past } from "../past-store.ts";
+import { drawSteps } from "./draw-steps.ts";
 
 /** A sync that is older than this is a lost store, in syncs. */
 const LOST_SYNCS = 12;
 
-/** The ceiling of the pool over five minutes, this member's share of it, and what it used. */
+/** The ceiling of the pool over five minutes, what its members used of it, and this member's share. */
 export function RampChart({ detail }: { readonly detail: LivePoolDetail }): JSX.Element {
   const { pool, share } = detail;
   const of = (sample: LiveSample): LiveShare | undefined =>
     poolsOf(sample).find((one) => one.pool === pool)?.share;
-  const now = peeked.value && of(peeked.value);
+  const isAlone = isWithoutStore(detail);
+  const usedInAll = (sample: LiveSample): number | undefined => {
+    const own = of(sample);
+    return isAlone || own?.members === 1 ? usedOf(own) : usedByAll(past.peek().past, sample.atMs);
+  };
+  const at = peeked.value;
+  const now = at && of(at);
   const { max, min } = share;
   return (
     <section class="panel" aria-labelledby="ramp-title">
       <header>
         <h2 id="ramp-title">Ramp</h2>
-        <span class="sub">{rampWords(detail)}</span>
+        <span class="sub" title={detail.settings.mode}>
+          {rampWords(detail)}
+        </span>
         <span class="sp" />
         <span class="legend">
           <span>
             <Swatch color="water" isFilled />
-            used here <b class="num">{rateText(usedOf(now))}</b>
+            {isAlone ? "used" : "used by all"} <b class="num">{rateText(at && usedInAll(at))}</b>
           </span>
+          {!isAlone && (
+            <span>
+              <Swatch color="water" />
+              used here <b class="num">{rateText(usedOf(now))}</b>
+            </span>
+          )}
           <span>
             <Swatch color="water" dash="2 2" />
             share here <b class="num">{rateText(now?.share)}</b>
@@ -46,7 +64,8 @@ export function RampChart({ detail }: { readonly detail: LivePoolDetail }): JSX.
           axisWidth={46}
           leastMax={max ?? 1}
           series={[
-            { get: (sample) => usedOf(of(sample)), color: "water", isFilled: true },
+            { get: usedInAll, color: "water", isFilled: true },
+            { get: (sample) => usedOf(of(sample)), color: "water", width: 1 },
             {
               get: (sample) => of(sample)?.share,
               color: "water",
@@ -62,6 +81,7 @@ export function RampChart({ detail }: { readonly detail: LivePoolDetail }): JSX.
               isStepped: true,
             },
           ]}
+          over={(plot) => drawSteps(plot, of)}
           under={({ pen, palette, samples, x, y, top, bottom }) => {
             pen.strokeStyle = palette.ink("line-strong");
             pen.setLineDash([1, 3]);

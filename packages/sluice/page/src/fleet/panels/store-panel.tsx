@@ -57,17 +57,17 @@ export function StorePanel({
         />
       </div>
       <dl class="kv">
-        <dt>calls</dt>
+        <dt>syncs</dt>
         <dd class="num">{(1_000 / settings.syncMs).toFixed(1)}/s per member, none per message</dd>
         <dt>missed syncs</dt>
         <dd class="num">{countText(store.missedSyncs)} in a row</dd>
         <dt>if it is lost</dt>
         <dd>
           <code>{settings.onStoreLoss}</code>
-          {settings.onStoreLoss === "safe-share" && share.max !== undefined && (
+          {settings.onStoreLoss === "safe-share" && share.ceiling !== undefined && (
             <span class="num">
               {" "}
-              = {countText(share.max)} ÷ {countText(settings.maxMembers)} ={" "}
+              = {countText(share.ceiling)} ÷ {countText(settings.maxMembers)} ={" "}
               {rateText(settings.safeShare)}
             </span>
           )}

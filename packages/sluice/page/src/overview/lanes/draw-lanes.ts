@@ -13,6 +13,8 @@ const BAND_LEAST = 5;
 /** The width of the shortest reason, px: in a narrower band the name of its reason is not even measured. */
 const LABEL_LEAST = 20;
 const MINUTE_MS = 60_000;
+/** A narrower time axis has no room for a mark at every minute, px. */
+const EVERY_MINUTE_FROM = 300;
 
 interface Drawn extends FittedCanvas {
   readonly palette: Palette;
@@ -45,9 +47,10 @@ export function drawLanes(drawn: Drawn): void {
   const bottom = Math.max(1, lanes.length) * LANE_HEIGHT;
   pen.font = palette.font(10.5);
   pen.fillStyle = palette.ink("text-3");
-  for (let minutes = 5; minutes >= 0; minutes--) {
-    pen.textAlign = minutes === 0 ? "right" : minutes === 5 ? "left" : "center";
-    pen.fillText(ageMark(minutes * MINUTE_MS), x(nowMs - minutes * MINUTE_MS), bottom + 14);
+  const minutes = width - left < EVERY_MINUTE_FROM ? [5, 3, 1, 0] : [5, 4, 3, 2, 1, 0];
+  for (const age of minutes) {
+    pen.textAlign = age === 0 ? "right" : age === 5 ? "left" : "center";
+    pen.fillText(ageMark(age * MINUTE_MS), x(nowMs - age * MINUTE_MS), bottom + 14);
   }
   if (cursorAtMs === undefined) return;
   pen.strokeStyle = palette.ink("text-2");

@@ -19,7 +19,7 @@ const CAPTIONS = { source: "Source", map: "Map", sink: "Sink" } as const;
 /** Widths of a node and of the gap behind it. */
 const COLUMNS = {
   source: "minmax(132px, 160px)",
-  map: "minmax(108px, 124px)",
+  map: "minmax(116px, 148px)",
   sink: "minmax(148px, 172px)",
 } as const;
 const GAP = "minmax(24px, 0.4fr)";
