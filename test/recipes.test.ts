@@ -134,6 +134,21 @@ test("a database gets as many queries at once as it has connections, errors of a
   expect(most).toBe(3);
 });
 
+test("the Fastify recipe counts clients of the proxy one by one, and a client that forges its address once", async () => {
+  const proxied = [await quotaLeft("127.0.0.1", "198.51.100.7")];
+  proxied.push(await quotaLeft("127.0.0.1", "198.51.100.8"));
+  const forged = [await quotaLeft("203.0.113.9", "198.51.100.17")];
+  forged.push(await quotaLeft("203.0.113.9", "198.51.100.18"));
+  expect(proxied).toEqual([
+    expect.stringMatching(/^"default";r=99;/),
+    expect.stringMatching(/^"default";r=99;/),
+  ]);
+  expect(forged).toEqual([
+    expect.stringMatching(/^"default";r=99;/),
+    expect.stringMatching(/^"default";r=98;/),
+  ]);
+});
+
 test("the servers answer 429 to a client's 101st request in a minute", async () => {
   const fastifyUrl = await fastifyApp.listen({ port: 0, host: "127.0.0.1" });
   const expressUrl = await serve(expressServer);
@@ -183,3 +198,9 @@ test("the options of the migration tables are accepted", async () => {
   ];
   for (const create of limiters) expect(create).not.toThrow();
 });
+
+/** The field that tells a client of the Fastify recipe what is left of its quota. */
+async function quotaLeft(remoteAddress: string, forwarded: string): Promise<unknown> {
+  const headers = { "x-forwarded-for": forwarded };
+  return (await fastifyApp.inject({ url: "/", remoteAddress, headers })).headers["ratelimit"];
+}

@@ -42,7 +42,7 @@ test("it limits the whole app: its own routes, those of plugins, and those that 
 });
 
 test("the rules see Fastify's request, and the key is the address that it trusts", async () => {
-  const app = fastify({ trustProxy: 1 });
+  const app = fastify({ trustProxy: "127.0.0.1" });
   await app.register(
     limitFastify({
       rate: "1/min",

@@ -154,7 +154,7 @@ test("an address that is taken is a failure", async () => {
   other.close();
   expect([status, stderr]).toEqual([
     1,
-    `cannot listen on 127.0.0.1:${port}: another program listens there\n`,
+    `cannot listen on 127.0.0.1:${port}: another program listens there; stop it, or choose another port\n`,
   ]);
 });
 

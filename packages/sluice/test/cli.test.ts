@@ -92,11 +92,26 @@ describe("sluice simulate", () => {
   });
 });
 
-test.skipIf(!existsSync("/dev/full"))("a full disk is reported in one line", () => {
-  const command = `node ${bin} simulate ${goBackN} > /dev/full`;
-  const { status, stderr } = spawnSync("bash", ["-c", command], { cwd: root, encoding: "utf8" });
-  expect([status, stderr]).toEqual([1, "the result cannot be written: ENOSPC\n"]);
-});
+test.each(["--help", "--version", "help why", "limits --help", "schema"])(
+  "sluice %s into a pipe that is closed already is no failure",
+  (args) => {
+    // The first of two commands starts only after the second one has closed the pipe.
+    const command = `{ sleep 0.1; node ${bin} ${args}; } | exec 0<&-`;
+    const { status, stderr } = spawnSync("bash", ["-o", "pipefail", "-c", command], {
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([0, ""]);
+  },
+);
+
+test.skipIf(!existsSync("/dev/full")).each([`simulate ${goBackN}`, "--help"])(
+  "sluice %s onto a full disk is reported in one line",
+  (args) => {
+    const command = `node ${bin} ${args} > /dev/full`;
+    const { status, stderr } = spawnSync("bash", ["-c", command], { cwd: root, encoding: "utf8" });
+    expect([status, stderr]).toEqual([1, "the result cannot be written: ENOSPC\n"]);
+  },
+);
 
 describe("wrong usage exits with 2 and one clear line, without a stack trace", () => {
   const wrong: readonly [string, () => readonly string[], RegExp][] = [

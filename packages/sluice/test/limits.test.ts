@@ -97,6 +97,15 @@ test("limits of deliveries and of SUBSCRIBE are changed; of what has none, it is
   );
 });
 
+test("a wrong token is told as refused, and not as missing", () => {
+  const file = join(folder, "wrong.token");
+  writeFileSync(file, "not-the-token-of-this-gateway");
+  expect(sluice("limits", "get", "--token-file", file)).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/refuses the token of --token-file: .*not valid/) as string,
+  });
+});
+
 test("a wrong token file and a gateway that is not there are said with the way out", () => {
   expect(sluice("limits", "get")).toMatchObject({
     status: 1,
@@ -116,7 +125,11 @@ test.each([
   ],
   [
     ["set", "topic", "messages=1/s"],
-    /"topic" is not something that a limit is set for; expected broker, default, group NAME/,
+    /"topic" has no names after topic and needs 1 name; expected broker, default, group NAME/,
+  ],
+  [
+    ["set", "tpic", "orders", "messages=1/s"],
+    /"tpic orders" is not something that a limit is set for; expected broker, default, group NAME/,
   ],
   [["set", "broker"], /no rate is given/],
   [["set", "dispatch", "subscription", "orders"], /expected dispatch broker, default/],

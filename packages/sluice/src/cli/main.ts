@@ -10,6 +10,7 @@ import { schemaCommand } from "./command/schema.ts";
 import { simulateCommand } from "./command/simulate.ts";
 import { topCommand } from "./command/top.ts";
 import { whyCommand } from "./command/why.ts";
+import { writeLines } from "./output.ts";
 import { version } from "./version.ts";
 
 /** Done, failed (also: an expectation missed), wrong usage or a wrong file. */
@@ -22,14 +23,23 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     exitCode = code;
   };
   const program = programOf(end);
+  // Help and version are gathered, then written as results are: commander's own write ends the process with a stack trace
+  // when `head` has closed the pipe.
+  const help: string[] = [];
   for (const command of commandsOf(program)) {
-    command.exitOverride().showHelpAfterError(`(sluice ${helpPath(command)}--help shows how)`);
+    command
+      .exitOverride()
+      .showHelpAfterError(`(sluice ${helpPath(command)}--help shows how)`)
+      .configureOutput({ writeOut: (text) => help.push(text.trimEnd()) });
   }
   try {
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(args, { from: "user" }).catch((error: unknown) => {
+      if (!(error instanceof CommanderError)) throw error;
+      exitCode = error.exitCode === 0 ? 0 : 2;
+    });
+    await writeLines(process.stdout, help);
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof ConfigError || error instanceof FlowFileError) {
       process.stderr.write(`${error.message}\n`);
       return 2;

@@ -108,11 +108,21 @@ function levelPath(
   levels: Levels,
   expected: string,
 ): string {
-  if (!Object.hasOwn(levels, level) || names.length !== levels[level])
+  const target = [level, ...names].join(" ");
+  const count = Object.hasOwn(levels, level) ? levels[level] : undefined;
+  if (count === undefined)
     throw new ConfigError(
-      `"${[level, ...names].join(" ")}" is not something that a limit is set for; expected ${expected}`,
+      `"${target}" is not something that a limit is set for; expected ${expected}`,
+    );
+  if (names.length !== count)
+    throw new ConfigError(
+      `"${target}" has ${counted(names.length)} after ${level} and needs ${counted(count)}; expected ${expected}`,
     );
   return [level, ...names].map((word) => `/${encodeURIComponent(word)}`).join("");
+}
+
+function counted(names: number): string {
+  return names === 1 ? "1 name" : `${names === 0 ? "no" : names} names`;
 }
 
 function rateBody(words: readonly string[]): object {

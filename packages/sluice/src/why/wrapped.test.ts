@@ -9,6 +9,11 @@ test("no line is wider than asked for, whatever names clients choose", () => {
   expect(lines.at(-1)).toBe("and 8 others wait");
 });
 
+test("a terminal that is narrower than the label beside the text is not an error", () => {
+  for (const width of [1, 0, -17])
+    expect(wrapped("orders waits", width)).toEqual(["orders", "waits"]);
+});
+
 test("a command to copy stays in one line", () => {
   const command = "sluice limits set ".repeat(40).trim();
   expect(wrapped(command, Number.POSITIVE_INFINITY)).toEqual([command]);

@@ -1,8 +1,13 @@
+/** Characters. Raised, lines run over the edge of wider terminals; lowered, a narrow one shows single letters below each other. */
+const WIDTH_MIN = 7;
+
 /**
  * Text in lines of at most `width` characters, broken between words, but not before a percent sign. A word that fits
- * in no line is broken within: a client may choose a name of 4,000 characters.
+ * in no line is broken within: a client may choose a name of 4,000 characters. A line has at least `WIDTH_MIN`, also
+ * where a narrow terminal leaves less beside a label.
  */
-export function wrapped(text: string, width: number): readonly string[] {
+export function wrapped(text: string, widthMax: number): readonly string[] {
+  const width = Math.max(WIDTH_MIN, widthMax);
   const lines: string[] = [];
   for (const word of text.split(/ (?!%)/).flatMap((one) => pieces(one, width))) {
     const line = lines.at(-1);

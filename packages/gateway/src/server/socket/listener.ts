@@ -122,7 +122,7 @@ export function cannotListen(
 ): ListenError {
   const { code = "" } = cause as NodeJS.ErrnoException;
   const why: Record<string, string> = {
-    EADDRINUSE: "another program listens there",
+    EADDRINUSE: "another program listens there; stop it, or choose another port",
     EADDRNOTAVAIL: "this machine has no such address",
     EACCES: "permission denied",
     ENOTFOUND: "there is no such host",

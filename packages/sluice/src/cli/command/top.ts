@@ -21,6 +21,7 @@ import type { AdminClient, AdminOptions } from "../flow/admin-client.ts";
 import { isColoured } from "../colour.ts";
 import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
+import { terminalSize } from "../terminal-size.ts";
 import { orFail } from "./serve.ts";
 
 interface TopOptions extends AdminOptions {
@@ -41,8 +42,6 @@ what /api/live tells, one object for each sample, or one with --once. Exits with
 const AGAIN_MS = 1_000;
 /** Samples to wait for the members of a pool. */
 const POOL_SAMPLES_MAX = 3;
-/** Of a frame without a terminal. */
-const NO_TERMINAL = { columns: 100, rows: 60 };
 
 export function topCommand(end: (code: ExitCode) => void): Command {
   const command = new Command("top")
@@ -225,7 +224,7 @@ function textOf(error: unknown): string {
 }
 
 function viewOf(snapshot: TopSnapshot, state: TopState): TopView {
-  const size = sizeOfTerminal();
+  const size = terminalSize(process.stdout);
   return {
     rows: shownRows(snapshot.sample, state).map(({ key }) => key),
     waits: waitsOf(snapshot.sample).map(({ row }) => row),
@@ -242,14 +241,9 @@ function frame(
   isLive: boolean,
 ): readonly string[] {
   return topFrame(snapshot, history, state, {
-    ...sizeOfTerminal(),
+    ...terminalSize(process.stdout),
     isColoured: isColoured(process.stdout),
     time: new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" }).format(systemWallClock.now()),
     isLive,
   });
-}
-
-function sizeOfTerminal(): { readonly columns: number; readonly rows: number } {
-  const { columns, rows } = process.stdout.isTTY ? process.stdout : NO_TERMINAL;
-  return { columns, rows };
 }

@@ -5,6 +5,7 @@ import { adminClient, withAdminOptions } from "../flow/admin-client.ts";
 import type { AdminOptions } from "../flow/admin-client.ts";
 import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
+import { terminalSize } from "../terminal-size.ts";
 import { orFail } from "./serve.ts";
 
 const EXAMPLES = `
@@ -38,7 +39,7 @@ export function whyCommand(end: (code: ExitCode) => void): Command {
       const query = name === undefined ? "" : `?name=${encodeURIComponent(name)}`;
       const answer = await orFail(client.get(`/api/why${query}`), end);
       if (answer === undefined) return;
-      const width = process.stdout.isTTY ? Math.min(WIDTH_MAX, process.stdout.columns) : WIDTH_MAX;
+      const width = Math.min(WIDTH_MAX, terminalSize(process.stdout).columns);
       const lines = options.json
         ? [JSON.stringify(answer)]
         : whyLines(answer as WholeWhy, name, { width, url: client.url });

@@ -98,7 +98,11 @@ export class AdminClient {
     }
     const { reason } = (answer ?? {}) as { readonly reason?: string };
     if (status === 401)
-      throw new AdminError(`${this.url} needs a token: ${reason ?? ""}; give --token-file`);
+      throw new AdminError(
+        this.#token === undefined
+          ? `${this.url} needs a token: ${reason ?? ""}; give --token-file`
+          : `${this.url} refuses the token of --token-file: ${reason ?? ""}; give the file that admin.tokenFile names`,
+      );
     throw reason === undefined ? this.#notOurs() : new AdminError(reason);
   }
 
