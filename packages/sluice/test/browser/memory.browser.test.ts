@@ -14,7 +14,7 @@ const SETTLED_MINUTE = 6;
 /** Readings at each end of the time: the least of them is compared, since a reading may hold what the browser frees later. */
 const ENDS = 3;
 /**
- * Bytes. Compiled code is in the heap too and grows by some 50 kB a minute while more functions are compiled. Samples that are
+ * Bytes. Compiled code is in the heap too and grew by some 70 kB a minute. Samples that are
  * never dropped are 10 kB each, and 120 come a minute.
  */
 const HEAP_ROOM_BYTES = 2_000_000;
