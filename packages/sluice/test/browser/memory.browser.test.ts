@@ -9,7 +9,7 @@ import { useFlow } from "./running-flow.ts";
 const MINUTES = Number(process.env["SLUICE_PAGE_MINUTES"] ?? 12);
 const SAMPLES_A_MINUTE = 60_000 / SAMPLE_MS;
 const RECORDED = 40;
-/** The history of samples is full after five minutes; caches of code and fonts are filled long before. */
+/** The history of samples is full after five minutes. */
 const SETTLED_MINUTE = 6;
 /** Readings at each end of the time: the least of them is compared, since a reading may hold what the browser frees later. */
 const ENDS = 3;
