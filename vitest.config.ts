@@ -16,7 +16,7 @@ const ALONE = [
   "packages/pipeline/test/{memory,pulsar-to-http,replicas-redis}.slow.test.ts",
   "packages/pulsar/test/bad-input.slow.test.ts",
   "packages/sluice/test/{quickstart-sample,shared-limit}.slow.test.ts",
-  "packages/sluice/test/browser/budget.browser.test.ts",
+  "packages/sluice/test/browser/{budget,memory}.browser.test.ts",
 ];
 
 export default defineConfig({

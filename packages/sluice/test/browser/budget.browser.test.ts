@@ -1,6 +1,7 @@
 import { loadavg } from "node:os";
 import { describe, expect, test } from "vitest";
 import { chromiumPath, NEEDS_CHROMIUM, useBrowser, waitForSentence } from "./browser.ts";
+import { playLive, record, replayScript } from "./replay.ts";
 import { useFlow } from "./running-flow.ts";
 
 /** The design's numbers, ms. A busy machine gets three tries for the first two, and all of them three times as long. */
@@ -9,6 +10,8 @@ const FIRST_NUMBERS_MS = 1_500;
 const TRIES = 3;
 const REDRAW_MS = 8;
 const ROOM = 3;
+/** Samples that are recorded and sent again and again. */
+const RECORDED = 20;
 
 /** Runs in the page before its own scripts: when the first paint and the first numbers were there. */
 const WATCH = `
@@ -47,9 +50,14 @@ describe.skipIf(chromiumPath === undefined)(`the page on this machine${NEEDS_CHR
     expect(numbersMs).toBeLessThan(FIRST_NUMBERS_MS * ROOM);
   });
 
-  test("draws a sample in 8 ms, with room for a busy machine", async () => {
-    const { page } = await open(`${flow.admin}/`);
+  test("draws a sample after five minutes of others in 8 ms, with room for a busy machine", async () => {
+    const { page: first } = await open(`${flow.admin}/`);
+    await waitForSentence(first, "topic-rate");
+    await first.context().close();
+    const recording = await record(flow.admin, RECORDED);
+    const { page } = await open(`${flow.admin}/`, { before: replayScript(recording) });
     await waitForSentence(page, "topic-rate");
+    await playLive(page);
     const session = await page.context().newCDPSession(page);
     // Time of the processor, so that other processes of the machine do not count.
     await session.send("Performance.enable", { timeDomain: "threadTicks" });

@@ -280,7 +280,7 @@ function Pool({
           style={{ flexGrow: String(isLost ? 0.98 : Math.max(0.001, 1 - ofAll)) }}
         />
       </div>
-      <span class="sr">{own === undefined ? NOT_KNOWN : ""}</span>
+      {own === undefined && <span class="sr">{NOT_KNOWN}</span>}
     </div>
   );
 }

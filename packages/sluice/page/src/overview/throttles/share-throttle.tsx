@@ -47,7 +47,7 @@ export function ShareThrottle({
           <Value
             name="max"
             value={countText(max)}
-            more={rampLeftMs === undefined ? "" : ` in ${durationText(rampLeftMs)}`}
+            more={rampLeftMs === undefined ? undefined : ` in ${durationText(rampLeftMs)}`}
           />
         </>
       }

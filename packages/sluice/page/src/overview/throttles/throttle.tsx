@@ -33,12 +33,13 @@ export function Value({
   swatch,
   name,
   value,
-  more = "",
+  more,
 }: {
   readonly swatch?: ComponentChildren;
   readonly name: string;
   readonly value: string;
-  readonly more?: string;
+  /** Absent, not empty: an empty text would be written again with each sample. */
+  readonly more?: string | undefined;
 }): JSX.Element {
   return (
     <span>
