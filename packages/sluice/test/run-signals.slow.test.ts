@@ -44,8 +44,10 @@ test("a stop does not wait for a changed map module that never ends loading", as
   // The watch of modules looks once a second, and takes the first content for the known one.
   await systemTimer.sleep(1_500);
   // It tells that it loads by its thread's standard error, which is that of the process.
-  const hanging =
-    'console.error("it loads"); setInterval(() => {}, 1e6); await new Promise(() => {});';
+  const hanging = `import { createServer } from "node:net";
+createServer().listen(0, "127.0.0.1");
+console.error("it loads");
+await new Promise(() => {});`;
   writeFileSync(join(folder, "map.mjs"), hanging);
   await until(
     () => log.some((line) => line.includes("it loads")),
