@@ -172,6 +172,17 @@ test("a module that hangs while it loads is refused after 30 s, and leaves no th
   expect(timer.sleeping).toBe(0);
 });
 
+test("a signal gives up a module that hangs while it loads at once, and leaves no thread and no timer", async () => {
+  const module = new URL("maps/never-loads.mjs", import.meta.url);
+  const timer = new VirtualTimer();
+  const stop = new AbortController();
+  const context = { ...connectorScene().context, timer, signal: stop.signal };
+  const opening = mapThreads({ module, threads: 2 }).open(context);
+  stop.abort(new Error("stop it"));
+  await expect(opening).rejects.toThrow("stop it");
+  expect(timer.sleeping).toBe(0);
+});
+
 test.skipIf(typeof Reflect.get(process.features, "typescript") === "string")(
   "a TypeScript module on a Node that does not run it is refused with the way out",
   () => {

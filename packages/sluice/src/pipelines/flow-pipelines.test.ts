@@ -534,6 +534,26 @@ test("a stop does not wait for a client library that goes on connecting, and wha
   expect(isClosed).toBe(true);
 });
 
+test("a stop during a reload drains all pipelines at once, and starts none again", async () => {
+  const slow = TWO.replaceAll("vertices: [", "drain: 10s\n    vertices: [").replaceAll(
+    "blackhole: {} } }]",
+    "blackhole: {} }, limits: { rateLimit: { max: 1, min: 1 } } }]",
+  );
+  const { pipelines, timer, kinds } = run(slow);
+  await timer.advance(2_000);
+  const next = flow(
+    slow.replaceAll("rate: 100/s", "rate: 99/s").replaceAll("rate: 5/s", "rate: 4/s"),
+  );
+  const reloaded = pipelines.reload(next.pipelines);
+  await timer.advance(500);
+  const stopped = pipelines.stop();
+  // The drain and its grace: one after the other they would take twice as long.
+  await timer.advance(12_000);
+  await Promise.all([reloaded, stopped]);
+  expect(statuses(pipelines)).toEqual(["a stopped", "b stopped"]);
+  expect(kinds().filter((kind) => kind === "pipeline-started")).toHaveLength(2);
+});
+
 test("all pipelines have begun when the last one has connected", async () => {
   const connected = new Deferred<void>();
   const { pipelines, timer } = run(TWO, new Set(), {

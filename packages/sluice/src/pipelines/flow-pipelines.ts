@@ -59,7 +59,7 @@ export class FlowPipelines {
     }
   }
 
-  /** Sources stop first; what was read is written and acknowledged. */
+  /** Sources stop first; what was read is written and acknowledged. A reload that is under way starts nothing more. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all([...this.#pipelines.values()].map((pipeline) => pipeline.stop()));
@@ -121,7 +121,7 @@ export class FlowPipelines {
       // One at the end of its source would read it again.
       if (pipeline === undefined || pipeline.supervised.status === "stopped") continue;
       await pipeline.stop();
-      await pipeline.restart();
+      if (!this.#isStopping) await pipeline.restart();
     }
   }
 
@@ -152,9 +152,10 @@ export class FlowPipelines {
     }
     for (const pipeline of restarted) {
       await pipeline.stop();
-      await pipeline.restart(pipelines[pipeline.name]);
+      if (!this.#isStopping) await pipeline.restart(pipelines[pipeline.name]);
     }
-    for (const name of added) this.#add(name, pipelines[name] as FlowPipeline);
+    if (!this.#isStopping)
+      for (const name of added) this.#add(name, pipelines[name] as FlowPipeline);
     return {
       limits,
       restarted: restarted.map(({ name }) => name),

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { ConfigError } from "@sluice/core";
 import type { OpenContext } from "../../connector/open-context.ts";
 import type { Message } from "../../message.ts";
@@ -42,15 +43,25 @@ export class ThreadMapper implements Mapper {
     this.#context = context;
   }
 
-  /** Resolves once all threads have loaded the module; rejects with a `ConfigError` if one cannot. */
+  /**
+   * Resolves once all threads have loaded the module; rejects with a `ConfigError` if one cannot. The signal gives it up at once: a module
+   * that never ends loading would keep its threads busy.
+   */
   static async open(options: ThreadMapperOptions, context: OpenContext): Promise<ThreadMapper> {
+    const { signal } = context;
+    signal.throwIfAborted();
     const mapper = new ThreadMapper(options, context);
+    const settled = new AbortController();
+    const stopped = once(signal, "abort", { signal: settled.signal }).catch(() => undefined);
     try {
-      await Promise.all(Array.from({ length: options.threads }, () => mapper.#first()));
-      context.signal.throwIfAborted();
+      const loaded = Promise.all(Array.from({ length: options.threads }, () => mapper.#first()));
+      await Promise.race([loaded, stopped]);
+      signal.throwIfAborted();
     } catch (error) {
       await mapper.close();
       throw error;
+    } finally {
+      settled.abort();
     }
     return mapper;
   }

@@ -48,6 +48,7 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
     hasMapModules: () => modulesOf(flow).some(({ isInProcess }) => isInProcess),
     writesStdout: Object.values(flow.pipelines).some(writesStdout),
     start: async (observe) => {
+      if (text.file !== "-") process.on("SIGHUP", ignoreHangup);
       const store =
         flow.store === "memory"
           ? undefined
@@ -55,7 +56,12 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
               await openStore(flow.store.redis),
               placeOfProcess(hostname(), process.pid),
             );
-      const opened: (() => Promise<void>)[] = [async () => store?.close()];
+      const opened: (() => Promise<void>)[] = [
+        async () => {
+          await store?.close();
+          process.off("SIGHUP", ignoreHangup);
+        },
+      ];
       try {
         const gateway = await startGateway?.(observe, store);
         if (gateway !== undefined) opened.push(() => gateway.close());
@@ -69,7 +75,8 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
         const reloading = reloadOnChange(text, {
           observe,
           modules: () => modulesOf(flow),
-          onModule: (module) => takeOverModule(module, { pipelines, versions, observe }),
+          onModule: (module, signal) =>
+            takeOverModule(module, { pipelines, versions, observe, signal }),
           apply: async (next) => {
             const before = flow;
             const gatewayLimits = reloadGateway(gateway, before, next);
@@ -135,8 +142,8 @@ function startedOf({ gateway, pipelines, placeOf, observe, reloading, opened }: 
     drain: async () => {
       stopped.abort();
       await watching;
-      await reloading();
-      await pipelines.stop();
+      // At once: a reload drains one pipeline after the other.
+      await Promise.all([reloading(), pipelines.stop()]);
     },
     close: async () => {
       for (const close of opened.toReversed()) await close();
@@ -181,8 +188,17 @@ interface Reloads {
   readonly observe: BrokerObserver;
   readonly apply: (flow: Flow) => Promise<string>;
   readonly modules: () => ReturnType<typeof modulesOf>;
-  readonly onModule: (module: ReturnType<typeof modulesOf>[number]) => Promise<void>;
+  readonly onModule: (
+    module: ReturnType<typeof modulesOf>[number],
+    signal: AbortSignal,
+  ) => Promise<void>;
 }
+
+/**
+ * SIGHUP would end the process without a drain where nothing listens: before the file is watched, whose first look finds a change, and
+ * during a drain.
+ */
+function ignoreHangup(): void {}
 
 /**
  * Takes a changed file over, at once on SIGHUP, and changed modules of its maps. The answer ends it, after a change that is
@@ -199,7 +215,9 @@ function reloadOnChange({ file, content }: FlowText, reloads: Reloads): () => Pr
     onChange: (changed) => {
       turn = turn.then(() => {
         const module = modules().find((each) => each.file === changed);
-        return module === undefined || stopped.signal.aborted ? undefined : onModule(module);
+        return module === undefined || stopped.signal.aborted
+          ? undefined
+          : onModule(module, stopped.signal);
       });
       return turn;
     },
@@ -212,7 +230,9 @@ function reloadOnChange({ file, content }: FlowText, reloads: Reloads): () => Pr
   if (file === "-") return end;
   const take = (text: string): Promise<void> => {
     turn = turn.then(() =>
-      stopped.signal.aborted ? undefined : tryNew(text, file, { observe, apply }),
+      stopped.signal.aborted
+        ? undefined
+        : tryNew(text, file, { observe, apply, signal: stopped.signal }),
     );
     return turn;
   };
@@ -238,13 +258,12 @@ function reloadOnChange({ file, content }: FlowText, reloads: Reloads): () => Pr
 async function tryNew(
   text: string,
   file: string,
-  {
-    observe,
-    apply,
-  }: { readonly observe: BrokerObserver; readonly apply: (flow: Flow) => Promise<string> },
+  { observe, apply, signal }: Pick<Reloads, "observe" | "apply"> & { readonly signal: AbortSignal },
 ): Promise<void> {
   try {
     const what = await apply(await loadRunnableFlow(text, file));
+    // A reload that a stop has cut off was not taken over.
+    if (signal.aborted) return;
     observe({ kind: "flow-reloaded", subject: file, text: `${file} was read again: ${what}` });
   } catch (error) {
     if (!(error instanceof FlowFileError || error instanceof SluiceError)) {

@@ -39,13 +39,18 @@ export async function takeOverModule(
     pipelines,
     versions,
     observe,
+    signal,
   }: {
     readonly pipelines: FlowPipelines;
     readonly versions: ModuleVersions;
     readonly observe: BrokerObserver;
+    /** Gives the change up, also while the module loads. */
+    readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const problem = (await mistakeOf(file)) ?? (isInProcess ? versions.raise(file) : undefined);
+  const mistake = await mistakeOf(file, signal);
+  if (signal.aborted) return;
+  const problem = mistake ?? (isInProcess ? versions.raise(file) : undefined);
   if (problem !== undefined) {
     const text = `${file} was changed and cannot be taken over, so the former module stays: ${problem}`;
     observe({ kind: "flow-rejected", subject: file, text });
@@ -63,12 +68,12 @@ export async function takeOverModule(
 }
 
 /** Loads the module in a thread of its own, which is ended: what is wrong leaves nothing behind. */
-async function mistakeOf(file: string): Promise<string | undefined> {
+async function mistakeOf(file: string, signal: AbortSignal): Promise<string | undefined> {
   const context = {
     name: file,
     timer: systemTimer,
     random: systemRandom,
-    signal: new AbortController().signal,
+    signal,
     tell: () => undefined,
   };
   try {

@@ -24,6 +24,10 @@ test("a max below the inherited min is refused with the change that works", () =
   expect(changed({ max: 10 })).toEqual({ rateLimit: { max: 10 } });
 });
 
+test("a max that no limit can have is told as that, and not with a change that does not work either", () => {
+  expect(() => changed({ max: 0 })).toThrow("it must be a whole number from 1");
+});
+
 test("a min above max is told as what was given", () => {
   expect(() => changed({ max: 5, min: 7 })).toThrow("min is 7; it must be at most max, 5");
 });

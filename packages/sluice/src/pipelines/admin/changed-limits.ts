@@ -54,6 +54,8 @@ function requireMinBelowMax(
 ): void {
   const { max, min } = rateLimit ?? {};
   if ("min" in given || typeof max !== "number" || typeof min !== "number" || min <= max) return;
+  // Refused by itself: no `min` makes it right.
+  if (max < 1) return;
   throw new HttpError(
     400,
     `max is ${max}, below the min of ${min} that ${name} has already; set both: sluice limits set vertex ${name} max=${max} min=${max}`,

@@ -13,6 +13,12 @@ async function link(value: unknown): Promise<string> {
   return `#lab1.${btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
+function nested(depth: number): object {
+  let value = {};
+  for (let i = 0; i < depth; i++) value = { a: value };
+  return value;
+}
+
 describe("a link to the lab", () => {
   it("brings back both settings and the traffic of every preset", async () => {
     for (const kind of LAB_KINDS)
@@ -69,6 +75,15 @@ describe("a link to the lab", () => {
         k: "ramp",
         t: { shape: "drawn", peak: 1, values: Array.from({ length: 601 }, () => 0) },
         a: { kind: "ramp" },
+        b: { kind: "ramp" },
+      }),
+    ],
+    [
+      "a scenario that is nested too deeply to be drawn",
+      link({
+        k: "ramp",
+        t: { shape: "file", peak: 0, values: [] },
+        a: { kind: "ramp", rateLimit: nested(3_000) },
         b: { kind: "ramp" },
       }),
     ],

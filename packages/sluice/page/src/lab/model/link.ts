@@ -7,6 +7,8 @@ import type { LabState, Traffic } from "./state.ts";
 /** Characters behind the #, and of what they unpack to. Both are checked on the way in: a link is anyone's text. */
 const PACKED_MAX = 16_384;
 const UNPACKED_MAX = 262_144;
+/** Maps and lists within each other; scenarios have 6. A page that draws thousands runs out of its stack. */
+const DEPTH_MAX = 20;
 /** Seconds of a curve. */
 const SECONDS_MAX = 600;
 const PREFIX = "lab1.";
@@ -37,7 +39,7 @@ export async function unpackState(hash: string): Promise<LabState | undefined> {
 }
 
 function stateOf(value: unknown): LabState | undefined {
-  if (!isMap(value)) return undefined;
+  if (!isMap(value) || isDeeperThan(DEPTH_MAX, value)) return undefined;
   const kind = LAB_KINDS.find(({ id }) => id === value["k"]);
   const { a, b } = value;
   const traffic = trafficOf(value["t"]);
@@ -72,6 +74,11 @@ function trafficOf(value: unknown): Traffic | undefined {
 
 function isAmount(value: unknown, most: number): value is number {
   return typeof value === "number" && value >= 0 && value <= most;
+}
+
+function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((each) => isDeeperThan(depth - 1, each));
 }
 
 function isMap(value: unknown): value is Document {
