@@ -130,3 +130,11 @@ test("a limiter that has left has no tokens", async () => {
   limiter.charge(1);
   expect(limiter.tokens()).toBe(0);
 });
+
+test("the share is that of the state, and none is left after leaving", async () => {
+  const { limiter } = setUp(100, (ceiling) => new SmoothPacing(ceiling));
+  limiter.tryAcquire(1);
+  expect([limiter.share, limiter.state().share]).toEqual([100, 100]);
+  await limiter.leave();
+  expect([limiter.share, limiter.state().share]).toEqual([0, 0]);
+});

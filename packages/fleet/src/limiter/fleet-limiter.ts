@@ -8,6 +8,7 @@ import {
   removeAbortListener,
 } from "@sluice/core/internal";
 import type { EpochClock } from "../pacing/epoch-clock.ts";
+import { exactShare } from "../pacing/pacing.ts";
 import type { Pacing } from "../pacing/pacing.ts";
 import { UNLIMITED } from "../pacing/unlimited-pacing.ts";
 import { readRateLimit } from "../settings/rate-limit.ts";
@@ -123,6 +124,14 @@ export class FleetLimiter {
   /** The most tokens that can be there at once, for now: a call that wants more waits for this many. */
   get countMax(): number {
     return this.#pacing.countMax;
+  }
+
+  /** Tokens a second that this member may use of the ceiling at this instant, not rounded; undefined: no limit. Costs less than `state()`. */
+  get share(): number | undefined {
+    const { paced, share } = this.#options;
+    if (paced === undefined) return undefined;
+    const entitlement = this.#grants.isClosed ? undefined : share.entitlementAt(this.#now());
+    return exactShare(paced.ceiling.shown, entitlement);
   }
 
   /** The figures of this instant. Reading it counts as no call and moves no ramp. */

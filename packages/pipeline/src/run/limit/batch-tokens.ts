@@ -26,6 +26,15 @@ const ABOVE = 0.02;
  * Chosen, not measured.
  */
 const SENT_PART_MIN = 0.9;
+/** A batch that could start with fewer messages than it wants. */
+interface Start {
+  readonly allowed: number;
+  readonly wanted: number;
+  /** Messages that the sliding second may see. */
+  readonly most: number;
+  readonly workers: number;
+}
+
 /** Tolerance in tokens, for sums that end a little above a whole number. */
 const TINY = 1e-9;
 
@@ -55,10 +64,13 @@ export class BatchTokens {
 
   /** Takes what is there now towards a batch of `countMax`. Answers whether more is wanted. */
   save(countMax: number): boolean {
-    const limiter = this.#limit.limiter;
+    return this.#save(countMax, this.#share);
+  }
+
+  #save(countMax: number, share: number = countMax): boolean {
+    const { limiter } = this.#limit;
     if (limiter !== this.#limiter) this.giveBack();
     this.#limiter = limiter;
-    const share = limiter?.state().share ?? countMax;
     const savedMs = Math.max(SAVED_MIN_MS, SAVED_BATCHES * this.#time.meanMs);
     const most = Math.ceil((share * Math.min(savedMs, SAVED_MAX_MS)) / 1_000);
     // A share that has shrunk: its limiter must see the demand, so what was saved before must not stand in for it.
@@ -76,15 +88,15 @@ export class BatchTokens {
    */
   async next(countMax: number, workers: number, signal: AbortSignal): Promise<Grant | undefined> {
     for (;;) {
-      const isShort = this.save(countMax);
+      const share = this.#share;
+      const isShort = this.#save(countMax, share);
       const nowMs = this.#timer.now();
       const wanted = Math.min(countMax, this.#saved.count);
-      const most = this.#most(nowMs);
+      const most = this.#most(share, nowMs);
       const allowed = Math.min(wanted, most - this.#counted.sum(nowMs));
-      const waitMs = this.#counted.untilMs(most - wanted, nowMs);
-      const usable = this.#isWorthStarting(allowed, { wanted, waitMs, enough: most / workers })
-        ? allowed
-        : 0;
+      const isWorthIt =
+        allowed >= wanted || this.#isWorthStarting({ allowed, wanted, most, workers }, nowMs);
+      const usable = isWorthIt ? allowed : 0;
       const gatherMs = workers === 1 ? 0 : Math.min(this.#time.meanMs / workers, SAVED_MAX_MS);
       const leftMs = this.#startedAtMs + gatherMs - nowMs;
       if (usable > 0 && (!isShort || leftMs <= 0)) return this.#use(usable, nowMs);
@@ -115,26 +127,26 @@ export class BatchTokens {
     );
   }
 
+  /** Tokens a second that may be used now; undefined without a limit. */
+  get #share(): number | undefined {
+    return this.#limit.limiter?.share;
+  }
+
   /** Messages of the last second. */
   get #counted(): LastSecond | SentMessages {
     return this.#sent ?? this.#used;
   }
 
   /**
-   * Whether batches of `allowed` messages now move as many messages a second as batches of `wanted` would after `waitMs`, or as many as are
-   * `enough` for this worker.
+   * Whether batches of `allowed` messages now move as many messages a second as batches of `wanted` would after the wait for them, or as
+   * many as this worker's part of the limit.
    */
-  #isWorthStarting(
-    allowed: number,
-    {
-      wanted,
-      waitMs,
-      enough,
-    }: { readonly wanted: number; readonly waitMs: number; readonly enough: number },
-  ): boolean {
+  #isWorthStarting({ allowed, wanted, most, workers }: Start, nowMs: number): boolean {
     if (allowed <= 0) return false;
     const perMs = allowed / this.#time.ms(allowed);
-    return perMs * SECOND_MS >= enough || perMs >= wanted / (waitMs + this.#time.ms(wanted));
+    if (perMs * SECOND_MS >= most / workers) return true;
+    const waitMs = this.#counted.untilMs(most - wanted, nowMs);
+    return perMs >= wanted / (waitMs + this.#time.ms(wanted));
   }
 
   /** Whether messages wait inside the sink, and it sends less than the limit allows: its server is the cause, not the limit. */
@@ -145,8 +157,7 @@ export class BatchTokens {
   }
 
   /** Tokens that the sliding second which ends now may see. */
-  #most(nowMs: number): number {
-    const share = this.#limit.limiter?.state().share;
+  #most(share: number | undefined, nowMs: number): number {
     if (share === undefined) return Infinity;
     const brought = this.#brought.look(share, nowMs);
     return Math.max(1, Math.ceil(brought - TINY), Math.floor(brought * (1 + ABOVE)));

@@ -120,18 +120,25 @@ export class WorkLoop implements VertexLoop {
 
   /** Until a worker is free. A limited vertex takes the tokens of its next batch meanwhile. */
   async #whileBusy(): Promise<void> {
-    const { input, limit, settings, context } = this.#parts;
+    const { limit, context } = this.#parts;
     const freed = this.#freed.wait();
-    if (!limit.isLimited) return freed;
+    if (!limit.isLimited || !this.#savesMore()) return freed;
     const isFreed = new AbortController();
     void freed.then(() => isFreed.abort());
-    while (!isFreed.signal.aborted) {
-      const countMax = Math.min(settings().readBatchSize, input.size);
-      // Also if it has enough: more messages may come before a worker is free.
-      if (countMax > 0) this.#tokens.save(countMax);
-      await slept(context.timer, SAVE_MS, isFreed.signal);
-    }
+    do await slept(context.timer, SAVE_MS, isFreed.signal);
+    while (!isFreed.signal.aborted && this.#savesMore());
     return freed;
+  }
+
+  /** Takes tokens for the next batch. Answers whether more may be wanted: more messages may come before a worker is free. */
+  #savesMore(): boolean {
+    const { input, settings, limit } = this.#parts;
+    const { readBatchSize } = settings();
+    // The limiter itself keeps the tokens of a full batch.
+    if ((limit.limiter?.countMax ?? Infinity) >= readBatchSize) return false;
+    const countMax = Math.min(readBatchSize, input.size);
+    const isShort = countMax > 0 && this.#tokens.save(countMax);
+    return isShort || countMax < readBatchSize;
   }
 
   async #read(): Promise<void> {

@@ -29,26 +29,26 @@ export const importProblem = signal<RunProblem | undefined>(undefined);
 export const tookMs = signal<number | undefined>(undefined);
 export const failed = signal<string | undefined>(undefined);
 
-const results = {
-  a: signal<RunResult | undefined>(undefined),
-  b: signal<RunResult | undefined>(undefined),
+/** A result and the scenario that it is of. */
+interface Shown {
+  readonly result: RunResult;
+  readonly document: Document;
+}
+
+const shown = {
+  a: signal<Shown | undefined>(undefined),
+  b: signal<Shown | undefined>(undefined),
 };
 const problems = {
   a: signal<RunProblem | undefined>(undefined),
   b: signal<RunProblem | undefined>(undefined),
 };
-/** The documents that the shown results are of. */
-const shownOf = {
-  a: signal<Document | undefined>(undefined),
-  b: signal<Document | undefined>(undefined),
-};
-
 export const texts: Readonly<Record<Side, ReadonlySignal<string>>> = {
   a: computed(() => writeYaml(titled(state.value.a, "A"))),
   b: computed(() => writeYaml(titled(state.value.b, "B"))),
 };
 
-export const resultOf = (side: Side): RunResult | undefined => results[side].value;
+export const resultOf = (side: Side): RunResult | undefined => shown[side].value?.result;
 export const problemOf = (side: Side): RunProblem | undefined => problems[side].value;
 
 /** The figures of both sides, once both have run. */
@@ -56,11 +56,13 @@ export const figures: ReadonlySignal<
   { readonly a: readonly Figure[]; readonly b: readonly Figure[] } | undefined
 > = computed(() => {
   const { kind } = state.value;
-  const [a, b, ofA, ofB] = [results.a.value, results.b.value, shownOf.a.value, shownOf.b.value];
-  if (a === undefined || b === undefined || ofA === undefined || ofB === undefined)
-    return undefined;
-  if (tabOf(ofA["kind"]) !== kind || tabOf(ofB["kind"]) !== kind) return undefined;
-  return { a: kind.figures(a.outcome, ofA), b: kind.figures(b.outcome, ofB) };
+  const [a, b] = [shown.a.value, shown.b.value];
+  if (a === undefined || b === undefined) return undefined;
+  if (tabOf(a.document["kind"]) !== kind || tabOf(b.document["kind"]) !== kind) return undefined;
+  return {
+    a: kind.figures(a.result.outcome, a.document),
+    b: kind.figures(b.result.outcome, b.document),
+  };
 });
 
 /** How the last change was made: typing and dragging keep the preset's name, a preset replaces all. */
@@ -90,11 +92,7 @@ export function copyAToB(): void {
 /** Takes the text of a scenario for one side. What cannot be read changes nothing. */
 export function importText(side: Side, text: string): void {
   try {
-    const { value } = readYaml(text, "scenario");
-    const document =
-      typeof value === "object" && value !== null && !Array.isArray(value)
-        ? (value as Document)
-        : {};
+    const document = documentOf(text);
     const kind = tabOf(document["kind"]);
     if (kind === undefined) {
       const known = LAB_KINDS.flatMap(({ scenarios }) => scenarios).join(", ");
@@ -173,11 +171,10 @@ function runnerOf(side: Side): Runner {
       };
     },
     later,
-    onResult: (result) => {
+    onResult: (result, text) => {
       problems[side].value = undefined;
-      results[side].value = result;
       tookMs.value = result.tookMs;
-      shownOf[side].value = state.peek()[side];
+      shown[side].value = { result, document: documentOf(text) };
     },
     onProblem: (problem) => {
       problems[side].value = problem;
@@ -186,6 +183,13 @@ function runnerOf(side: Side): Runner {
       failed.value = message;
     },
   });
+}
+
+function documentOf(text: string): Document {
+  const { value } = readYaml(text, "scenario");
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Document)
+    : {};
 }
 
 function titled(document: Document, side: string): Document {

@@ -30,7 +30,7 @@ class Scene {
         this.#timers = this.#timers.filter((each) => each !== timer);
       };
     },
-    onResult: (result) => this.heard.push(`result ${result.tookMs}`),
+    onResult: (result, text) => this.heard.push(`result ${result.tookMs} of ${text}`),
     onProblem: ({ message }) => this.heard.push(message),
     onFailed: (message) => this.heard.push(`failed: ${message}`),
   });
@@ -61,13 +61,15 @@ class Scene {
 }
 
 describe("the runner of a side", () => {
-  it("runs the newest of what was asked meanwhile, and nothing between", () => {
+  it("runs the newest of what was asked meanwhile, nothing between, and tells of which scenario a result is", () => {
     const scene = new Scene();
     scene.runner.run("1");
     scene.runner.run("2");
     scene.runner.run("3");
     scene.answer(10);
     expect(scene.sent).toEqual(["1", "3"]);
+    scene.answer(20);
+    expect(scene.heard).toEqual(["result 10 of 1", "result 20 of 3"]);
     expect(scene.workers.length).toBe(1);
   });
 
@@ -88,7 +90,7 @@ describe("the runner of a side", () => {
     expect(scene.workers[0]?.isEnded).toBe(true);
     scene.runner.run("short");
     scene.answer(1);
-    expect(scene.heard[1]).toBe("result 1");
+    expect(scene.heard[1]).toBe("result 1 of short");
   });
 
   it("hears nothing more of a worker that was replaced", () => {
@@ -108,6 +110,6 @@ describe("the runner of a side", () => {
     expect(scene.workers.length).toBe(3);
     scene.runner.retry("1");
     scene.answer(2);
-    expect(scene.heard.at(-1)).toBe("result 2");
+    expect(scene.heard.at(-1)).toBe("result 2 of 1");
   });
 });

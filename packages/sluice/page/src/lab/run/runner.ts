@@ -15,7 +15,8 @@ export interface RunnerOptions {
     onError: (message: string) => void,
   ) => RunWorker;
   readonly later: Later;
-  readonly onResult: (result: RunResult) => void;
+  /** `text` is the scenario that was run, which may not be the newest. */
+  readonly onResult: (result: RunResult, text: string) => void;
   readonly onProblem: (problem: RunProblem) => void;
   /** The worker itself could not be loaded, or has died. */
   readonly onFailed: (message: string) => void;
@@ -99,7 +100,7 @@ export class Runner {
     this.#idle();
     if ("problem" in answer) this.#options.onProblem(answer.problem);
     // An outdated result is shown too: while a number is dragged the picture follows.
-    else this.#options.onResult(answer.result);
+    else this.#options.onResult(answer.result, this.#running);
     this.#start();
   }
 
