@@ -107,10 +107,7 @@ test.each<[unknown, string]>([
     { max: "x".repeat(1000) },
     `rateLimit.max is "${"x".repeat(36)}...; it must be a whole number of at least 1`,
   ],
-  [
-    { max: "1\u202e0\u2028" },
-    `rateLimit.max is "1?0?"; it must be a whole number of at least 1`,
-  ],
+  [{ max: "1\u202e0\u2028" }, `rateLimit.max is "1?0?"; it must be a whole number of at least 1`],
   [{ max: () => 1 }, `rateLimit.max is a function; it must be a whole number of at least 1`],
   [{ max: 2 ** 54 }, `rateLimit.max is ${2 ** 54}; it must be a whole number from 1 to ${WHOLE}`],
   [{ max: 1n }, `rateLimit.max is 1; it must be a whole number of at least 1`],

@@ -1,5 +1,11 @@
 import { ConfigError } from "@sluice/core";
-import { parseDurationMs, COUNT_MAX, DURATION_MAX_MS, nearest, wholeText } from "@sluice/core/internal";
+import {
+  parseDurationMs,
+  COUNT_MAX,
+  DURATION_MAX_MS,
+  nearest,
+  wholeText,
+} from "@sluice/core/internal";
 
 /** Characters of a wrong value that an error shows. */
 const SHOWN_MAX = 40;

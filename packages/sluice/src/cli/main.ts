@@ -33,10 +33,12 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
       .configureOutput({ writeOut: (text) => help.push(text.trimEnd()) });
   }
   try {
-    await program.parseAsync(withoutHelp(program, args), { from: "user" }).catch((error: unknown) => {
-      if (!(error instanceof CommanderError)) throw error;
-      exitCode = error.exitCode === 0 ? 0 : 2;
-    });
+    await program
+      .parseAsync(withoutHelp(program, args), { from: "user" })
+      .catch((error: unknown) => {
+        if (!(error instanceof CommanderError)) throw error;
+        exitCode = error.exitCode === 0 ? 0 : 2;
+      });
     await writeLines(process.stdout, help);
     return exitCode;
   } catch (error) {
