@@ -106,8 +106,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The one file that owns the real clock, timers and randomness; its test is real time too. */
 const SYSTEM = /^packages\/core\/src\/system(\.test)?\.ts$/;
-/** Tests whose programs run in a real browser, in its time. */
-const IN_A_BROWSER = /^packages\/sluice\/test\/browser\/.*\.browser\.test\.ts$/;
+/** Tests, and the replay of samples, whose programs run in a real browser, in its time. */
+const IN_A_BROWSER = /^packages\/sluice\/test\/browser\/(.*\.browser\.test|replay)\.ts$/;
 const REAL =
   /\b(Date\.now|new Date|performance\.now|hrtime|set(Timeout|Interval|Immediate)|queueMicrotask|Math\.random|randomBytes|randomUUID|getRandomValues|useFakeTimers|AbortSignal\.timeout)\b/;
 

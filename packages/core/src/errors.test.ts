@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { RfcLimit } from "./concurrency/rfc/rfc-limit.ts";
+import { ConcurrencyLimiter } from "./concurrency/limiter/concurrency-limiter.ts";
 import { SluiceLimit } from "./concurrency/sluice/sluice-limit.ts";
 import { VectorLimit } from "./concurrency/vector/vector-limit.ts";
 import { SluiceError } from "./errors.ts";
@@ -90,6 +91,24 @@ test.each([
   ['tryAcquire is "5"; use', () => bucket.tryAcquire("5" as never)],
 ])("text is no number, whatever it says: %s", (found, call) => {
   expect(failureOf(call)).toContain(found);
+});
+
+test.each([
+  ["a concurrency limiter has no algorithm", () => new ConcurrencyLimiter(undefined as never)],
+  ["a ramp has no options", () => new Ramp(undefined as never, { epoch: 0 })],
+  ["a ramp has no start", () => new Ramp(ramp, undefined as never)],
+  ["a ramp has no mode", () => new Ramp({ ...ramp, mode: undefined as never }, { epoch: 0 })],
+])("what a constructor needs and did not get is told with an example: %s", (found, call) => {
+  expect(failureOf(call)).toMatch(new RegExp(`^CONFIG: ${found}; use for instance new `));
+});
+
+test("the largest count is told only of a value above it", () => {
+  expect(failureOf(() => bucket.setRate(0))).toBe(
+    "CONFIG: rate is 0; it must be a whole number of at least 1",
+  );
+  expect(failureOf(() => bucket.setRate(2 ** 54))).toBe(
+    "CONFIG: rate is 18014398509481984; it must be a whole number from 1 to 9007199254740992",
+  );
 });
 
 test.each([RfcLimit, VectorLimit, SluiceLimit])(

@@ -70,8 +70,15 @@ export function requireWhole(
   max: number = COUNT_MAX,
 ): void {
   if (Number.isInteger(value) && value >= min && value <= max) return;
-  const expected = `it must be a whole number from ${min} to ${max}`;
-  throw new ConfigError(`${name} is ${shown(value)}; ${expected}`);
+  throw new ConfigError(`${name} is ${shown(value)}; it must be ${wholeText(value, min, max)}`);
+}
+
+/** What `value` must be, as a whole number from `min` to `max`. `COUNT_MAX` is told only of a value above it. */
+export function wholeText(value: unknown, min: number, max: number): string {
+  const isAbove = typeof value === "number" && value > max;
+  return max === COUNT_MAX && !isAbove
+    ? `a whole number of at least ${min}`
+    : `a whole number from ${min} to ${max}`;
 }
 
 /** Refuses an option unless it is a number from `min` to `max`. */

@@ -8,6 +8,7 @@ export {
   requireKnownKeys,
   requireNumber,
   requireWhole,
+  wholeText,
 } from "./errors.ts";
 export type { SourceLine } from "./errors.ts";
 export { parseBytes } from "./byte-size.ts";

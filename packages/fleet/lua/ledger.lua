@@ -5,8 +5,8 @@ file. A test compares the scripts with the memory store reply by reply.
 KEYS  1 members: a hash of
           "!" -> version of this protocol, then sync, lease, stale and timeout in ms, as text
           "@" -> the pool's record: little-endian doubles as in RECORD, then the server's replication id
-          member id -> its entry: little-endian doubles as in ENTRY, then its nonce, and behind a comma what it
-                       says of itself to people, if anything: a version that knows none of that takes it for nonce
+          member id -> its entry: little-endian doubles as in ENTRY, then its nonce, then a comma and what it says of
+                       itself to people, if anything; a version without that field keeps it as the end of the nonce
       2 due: a sorted set of member id -> the pool time at which its promise, or its entry, runs out
       3 ranks: a sorted set of the ids of all members that have not left, all with score 0
       4 level: a hash of level, left, until

@@ -217,10 +217,7 @@ test("limits set for the whole pool are every member's at the next sync, and wro
   await store.setLimits("shop/orders", '{"max": -1}');
   await timer.advance(1000);
   const told = late.events.flatMap((event) => (event.type === "limits" ? [event.refused] : []));
-  expect(told).toEqual([
-    undefined,
-    "rateLimit.max is -1; it must be a whole number from 1 to 9007199254740992",
-  ]);
+  expect(told).toEqual([undefined, "rateLimit.max is -1; it must be a whole number of at least 1"]);
   expect(sum(await takeAll(timer, limiters, { ms: 1000 }))).toBeGreaterThan(290);
   expect(limiters[0]?.state().membership?.limitsVersion).toBeGreaterThan(version);
   const started = [{ store: { inMemoryStore: {} } }, { resumedRampUp: true }, { ttl: "1s" }];

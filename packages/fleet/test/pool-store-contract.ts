@@ -198,7 +198,7 @@ export function testPoolStore(
       expect(ofC?.where).toBeUndefined();
     });
 
-    test("what a member says of itself changes no share, and what another member does not undo it", async () => {
+    test("what a member says of itself changes no share, and stays when another member syncs and when it leaves", async () => {
       const [pool, a, b] = await settledPool("a", "b");
       for (const used of [0, 0.5, undefined, 1])
         expect(await a?.sync({ used, where: "shop-1:4121" })).toMatchObject({ told: HALF });

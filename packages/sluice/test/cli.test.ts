@@ -134,6 +134,8 @@ describe("wrong usage exits with 2 and one clear line, without a stack trace", (
     ["two files", () => ["simulate", "a", "b"], /too many arguments/],
     ["an unknown option", () => ["simulate", goBackN, "--frob"], /unknown option '--frob'/],
     ["an unknown command", () => ["frob"], /unknown command 'frob'/],
+    ["help for an unknown command", () => ["help", "frob"], /unknown command 'frob'/],
+    ["help for one below it", () => ["limits", "help", "frob"], /unknown command 'frob'/],
     [
       "a chart nowhere",
       () => ["simulate", goBackN, "--svg", join(folder, "no/a.svg")],

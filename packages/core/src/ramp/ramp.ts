@@ -63,6 +63,8 @@ export class Ramp {
   #hasStarted = false;
 
   constructor(options: RampOptions, start: RampStart) {
+    requireGiven("options", options);
+    requireGiven("start", start);
     requireNumber("resumeFrom", start.resumeFrom ?? 0, 0, COUNT_MAX);
     this.#rules = rulesOf(options);
     this.#level = levelAt(clamp(Math.trunc(start.resumeFrom ?? options.min), this.#rules.bounds));
@@ -161,6 +163,14 @@ export class Ramp {
   }
 }
 
+/** Refuses what plain JavaScript can leave out, with an example. */
+function requireGiven(name: "options" | "start" | "mode", given: unknown): void {
+  if (given !== undefined && given !== null) return;
+  const mode = `{ kind: "relaxed" }`;
+  const example = `new Ramp({ min: 10, max: 100, rampUpMs: 60_000, mode: ${mode} }, { epoch: 0 })`;
+  throw new ConfigError(`a ramp has no ${name}; use for instance ${example}`);
+}
+
 /** Checked options. */
 interface Rules {
   readonly bounds: RampBounds;
@@ -173,6 +183,7 @@ function rulesOf(options: RampOptions): Rules {
   requireWhole("max", max, 1);
   requireWhole("min", min, 0, max);
   requireDuration("rampUpMs", rampUpMs);
+  requireGiven("mode", mode);
   return {
     bounds: { min, max, rampUpMs: Math.round(rampUpMs) },
     isScheduled: mode.kind === "scheduled",

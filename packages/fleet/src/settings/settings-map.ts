@@ -1,5 +1,11 @@
 import { ConfigError } from "@sluice/core";
-import { parseDurationMs, COUNT_MAX, DURATION_MAX_MS, nearest } from "@sluice/core/internal";
+import {
+  parseDurationMs,
+  COUNT_MAX,
+  DURATION_MAX_MS,
+  nearest,
+  wholeText,
+} from "@sluice/core/internal";
 
 /** Characters of a wrong value that an error shows. */
 const SHOWN_MAX = 40;
@@ -64,7 +70,7 @@ export class SettingsMap {
     if (value === undefined) return undefined;
     if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max)
       return value;
-    throw this.error(key, `a whole number from ${min} to ${max}`);
+    throw this.error(key, wholeText(value, min, max));
   }
 
   /** In whole milliseconds, rounded. */

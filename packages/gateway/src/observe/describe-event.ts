@@ -1,5 +1,6 @@
 import type { BrokerEvent } from "./broker-event.ts";
 import type { RateParts } from "./waiting.ts";
+import { messageOf } from "./message-of.ts";
 import { durationText, limitText, perSecondText } from "./rate-words.ts";
 
 /** One sentence about an event, for people. It has no control characters, whatever a client sent. */
@@ -56,7 +57,7 @@ function sentence(event: BrokerEvent): string {
     case "limit-changed":
       return `the limit of ${event.target} was changed from ${limitText(event.from)} to ${limitText(event.to)} through ${event.by}`;
     case "store-lost":
-      return `the store that shares ${event.unit} of ${event.target} is lost: ${event.reason}; this gateway uses its safe share of ${perSecondText(event.safeShare)} until it is back`;
+      return `the store that shares ${event.unit} of ${event.target} is lost: ${event.reason}; ${untilBack(event.safeShare)} until it is back`;
     case "store-back":
       return `the store that shares ${event.unit} of ${event.target} is back after ${durationText(event.afterMs)}`;
     case "limit-not-stored":
@@ -90,6 +91,13 @@ function ofTopic(topic: string | undefined): string {
   return topic === undefined ? "" : `, because of ${topic}`;
 }
 
+/** What a gateway does without the store of a limit. */
+function untilBack(safeShare: number): string {
+  return safeShare === 0
+    ? "nothing that it limits passes this gateway"
+    : `this gateway uses its safe share of ${perSecondText(safeShare)}`;
+}
+
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
@@ -107,8 +115,4 @@ const RESET_REASONS = {
 /** The event as JSON has it: errors by their message. */
 export function eventJson(event: BrokerEvent): Readonly<Record<string, unknown>> {
   return "error" in event ? { ...event, error: messageOf(event.error) } : { ...event };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

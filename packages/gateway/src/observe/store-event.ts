@@ -7,7 +7,7 @@ export type StoreEvent =
       readonly target: string;
       readonly unit: "messages" | "bytes";
       readonly reason: string;
-      /** What this gateway may use until then, per second. */
+      /** What this gateway may use until then, per second; 0 if the store refuses it. */
       readonly safeShare: number;
     }
   | {

@@ -33,10 +33,12 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
       .configureOutput({ writeOut: (text) => help.push(text.trimEnd()) });
   }
   try {
-    await program.parseAsync(args, { from: "user" }).catch((error: unknown) => {
-      if (!(error instanceof CommanderError)) throw error;
-      exitCode = error.exitCode === 0 ? 0 : 2;
-    });
+    await program
+      .parseAsync(withoutHelp(program, args), { from: "user" })
+      .catch((error: unknown) => {
+        if (!(error instanceof CommanderError)) throw error;
+        exitCode = error.exitCode === 0 ? 0 : 2;
+      });
     await writeLines(process.stdout, help);
     return exitCode;
   } catch (error) {
@@ -71,6 +73,18 @@ export function programOf(end: (code: ExitCode) => void): Command {
 /** A command and all below it, in the order of the help. */
 export function commandsOf(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(commandsOf)];
+}
+
+/** `help nothing` as `nothing`: commander names an unknown command, but answers `help` for one with the help of all. */
+function withoutHelp(command: Command, args: readonly string[]): readonly string[] {
+  const [first, ...rest] = args;
+  const [name = "help"] = rest;
+  const find = (wanted: string | undefined): Command | undefined =>
+    command.commands.find((one) => one.name() === wanted);
+  const below = find(first);
+  if (below !== undefined) return [below.name(), ...withoutHelp(below, rest)];
+  const hasHelp = first === "help" && command.commands.length > 0;
+  return hasHelp && name !== "help" && find(name) === undefined ? rest : args;
 }
 
 function helpPath(command: Command): string {

@@ -57,7 +57,9 @@ test.skipIf(isSkipped)(
     await page.getByText(/^\w+ stopped, \d\d:\d\d:\d\d$/).waitFor();
     await page.locator("table.members tr.gone").waitFor();
     const uses = page.locator("table.members tbody tr:not(.gone) td.used");
-    for (const use of await uses.allInnerTexts()) expect(use).toMatch(/^\d+ %$/);
+    const told = await uses.allInnerTexts();
+    expect(told).toHaveLength(2);
+    for (const use of told) expect(use).toMatch(/^\d+ %$/);
     const { pid } = first.child;
     await page.getByText(`pid ${pid}`).waitFor();
 

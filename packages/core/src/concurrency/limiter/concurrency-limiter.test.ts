@@ -264,7 +264,7 @@ test("a fixed limit can be changed while permits are out and waiters wait", () =
   expect(given).toHaveLength(3);
   given[2]?.end("ok");
   expect(given).toHaveLength(4);
-  expect(() => limit.setLimit(0)).toThrow("limit is 0; it must be a whole number from 1");
+  expect(() => limit.setLimit(0)).toThrow("limit is 0; it must be a whole number of at least 1");
 });
 
 describe("the algorithm is told that an attempt was blocked", () => {

@@ -1,3 +1,4 @@
+import { ConfigError } from "../../errors.ts";
 import { systemClock } from "../../system.ts";
 import type { Clock } from "../../time.ts";
 import type { LimitAlgorithm, LimitDecision } from "../algorithm.ts";
@@ -78,6 +79,7 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
   #nowMs = 0;
 
   constructor(algorithm: LimitAlgorithm, options: ConcurrencyLimiterOptions = {}) {
+    requireAlgorithm(algorithm);
     const { clock = systemClock, maxWaiting = 0, admit, onDecision } = options;
     this.#clock = clock;
     this.#algorithm = algorithm;
@@ -267,6 +269,13 @@ export class ConcurrencyLimiter<W extends PermitWaiter = PermitWaiter> {
       this.#onError(error);
     }
   }
+}
+
+/** Refuses what plain JavaScript can leave out. */
+function requireAlgorithm(given: unknown): void {
+  if (given !== undefined && given !== null) return;
+  const example = "new ConcurrencyLimiter(new SluiceLimit())";
+  throw new ConfigError(`a concurrency limiter has no algorithm; use for instance ${example}`);
 }
 
 /** Fails outside the call that ended the permit: as an unhandled rejection. */

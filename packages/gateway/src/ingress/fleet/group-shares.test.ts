@@ -271,6 +271,27 @@ test("a store that refuses the password is asked again until it is right", async
   expect(gateway.told.map(({ kind }) => kind)).toEqual(["store-lost", "store-back"]);
 });
 
+test("a gateway that the store refuses lets nothing pass, and tells that and not a safe share", async () => {
+  let isRefused = false;
+  const world = new World((store) => ({
+    sync: (request) =>
+      isRefused
+        ? Promise.resolve({ kind: "refused", why: "id-taken" } as const)
+        : store.sync(request),
+    leave: (request) => store.leave(request),
+    setLimits: (pool, text) => store.setLimits(pool, text),
+    close: () => store.close(),
+  }));
+  const gateway = world.start(500);
+  await world.run(10_000);
+  isRefused = true;
+  await world.run(10_000);
+  expect(world.went(12_000, 20_000)).toBe(0);
+  expect(gateway.told.map(describeEvent)).toEqual([
+    "the store that shares messages of group g is lost: it refuses this gateway (id-taken); nothing that it limits passes this gateway until it is back",
+  ]);
+});
+
 test("a group without a limit leaves its pool, and holds nothing", async () => {
   const world = new World();
   const gateway = world.start(500);

@@ -3,8 +3,8 @@ import type { Clock, Random, Timer } from "@sluice/core";
 import { SECOND_MS } from "@sluice/core/internal";
 import { joinFleet, setPoolLimits } from "@sluice/fleet";
 import type { FleetLimiter, FleetState, PoolStore } from "@sluice/fleet";
+import { messageOf } from "../../observe/message-of.ts";
 import type { LevelTokens } from "../limits/level-tokens.ts";
-import { messageOf } from "./store-notice.ts";
 import type { StoreNotice } from "./store-notice.ts";
 
 /** What all shared limits of a gateway have in common. */

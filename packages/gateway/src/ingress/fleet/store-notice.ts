@@ -1,4 +1,5 @@
 import type { FleetEvent } from "@sluice/fleet";
+import { messageOf } from "../../observe/message-of.ts";
 import type { StoreEvent } from "../../observe/store-event.ts";
 
 /** Tells once that the store of a limit is lost, and once that it is back. */
@@ -17,7 +18,7 @@ export class StoreNotice {
     this.#tell = tell;
   }
 
-  /** One failed sync is nothing while a lease holds. */
+  /** A sync that fails while the lease holds changes no share, so it is not told. */
   onEvent(event: FleetEvent, safeShare: number): void {
     if (event.type === "sync-failed") {
       this.#failure = messageOf(event.error);
@@ -26,15 +27,16 @@ export class StoreNotice {
       this.#hasJoined = true;
       this.#failure = undefined;
       this.#onBack(event.atMs);
-    } else if (event.type === "standing" && event.standing !== "joining") {
+    } else if (event.type === "standing" && event.standing === "refused") {
+      // Its share belongs to another gateway, or is free.
+      this.#tellLost(`it refuses this gateway (${event.reason})`, 0, event.atMs);
+    } else if (event.type === "standing" && event.standing === "lost") {
       this.onLost(this.#failure ?? event.reason, safeShare, event.atMs);
     }
   }
 
   onLost(reason: string, safeShare: number, nowMs: number): void {
-    if (this.#lostAtMs !== undefined) return;
-    this.#lostAtMs = nowMs;
-    this.#tell({ kind: "store-lost", ...this.#of(), reason, safeShare });
+    if (this.#lostAtMs === undefined) this.#tellLost(reason, safeShare, nowMs);
   }
 
   onNotStored(error: unknown): void {
@@ -47,6 +49,11 @@ export class StoreNotice {
     this.#tell({ kind: "store-warning", target: this.#target, text });
   }
 
+  #tellLost(reason: string, safeShare: number, nowMs: number): void {
+    this.#lostAtMs ??= nowMs;
+    this.#tell({ kind: "store-lost", ...this.#of(), reason, safeShare });
+  }
+
   #onBack(nowMs: number): void {
     if (this.#lostAtMs === undefined) return;
     const afterMs = nowMs - this.#lostAtMs;
@@ -57,8 +64,4 @@ export class StoreNotice {
   #of(): { readonly target: string; readonly unit: "messages" | "bytes" } {
     return { target: this.#target, unit: this.#unit };
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

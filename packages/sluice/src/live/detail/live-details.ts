@@ -47,7 +47,7 @@ export class LiveDetails {
     const { shared, clock, gateway, pipelines } = this.#process;
     // A page may look at pools of this process only: the store may hold those of others.
     const own = ownPools({ gateway, pipelines });
-    for (const name of this.#pools.keys()) if (!own.has(name)) this.#pools.delete(name);
+    for (const [name, { isOver }] of this.#pools) if (isOver) this.#pools.delete(name);
     const messages = new Map<string, string>();
     for (const [name, fleet] of own) {
       const watched = this.#pools.get(name) ?? new WatchedPool(name, shared, clock);

@@ -20,12 +20,19 @@ export class WatchedPool {
   readonly #clock: Clock;
   readonly #seen = new Map<string, { readonly member: LiveMember; readonly atMs: number }>();
   #past: readonly LivePoolPast[] = [];
+  #lookedAtMs: number;
   #readAtMs = -Infinity;
   #standing = "";
 
   constructor(name: string, shared: SharedStore | undefined, clock: Clock) {
     this.#watch = shared && new RosterWatch(shared, name, clock);
     this.#clock = clock;
+    this.#lookedAtMs = clock.now();
+  }
+
+  /** Whether nothing is left of its past. A pipeline that restarts is in no pool meanwhile, and then has its past again. */
+  get isOver(): boolean {
+    return this.#clock.now() - this.#lookedAtMs > PAST_MS;
   }
 
   /** What its members held in the last 15 minutes, oldest first. */
@@ -42,6 +49,7 @@ export class WatchedPool {
 
   /** Asks the store if it is time. Answers whether there is something that `read` has not seen. */
   look(fleet: FleetState | undefined, isLooked: boolean): boolean {
+    this.#lookedAtMs = this.#clock.now();
     if (this.#watch === undefined) return false;
     const { size = 1, standing = "" } = fleet?.membership ?? {};
     this.#watch.look({ isLooked, size });

@@ -25,7 +25,7 @@ test("a max below the inherited min is refused with the change that works", () =
 });
 
 test("a max that no limit can have is told as that, and not with a change that does not work either", () => {
-  expect(() => changed({ max: 0 })).toThrow("it must be a whole number from 1");
+  expect(() => changed({ max: 0 })).toThrow("it must be a whole number of at least 1");
 });
 
 test("a min above max is told as what was given", () => {

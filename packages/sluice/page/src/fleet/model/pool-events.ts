@@ -109,7 +109,7 @@ function labelText(group: readonly PoolEvent[]): string {
     of("stopped"),
     of("returned"),
   ];
-  // As many came as had left in good order: that is what a redeploy looks like from here.
+  // As many joins as leaves close together are taken for a redeploy.
   const isRedeploy = left.length > 0 && left.length === joined.length;
   const members = isRedeploy
     ? [

@@ -1,0 +1,4 @@
+/** What is told of something that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
