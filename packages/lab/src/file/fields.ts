@@ -138,9 +138,11 @@ export function duration(): v.GenericSchema<unknown, number> {
 
 /** A duration with its unit, as it is written. */
 export function durationText(): v.GenericSchema<string> {
-  const accepts = (value: unknown): boolean =>
-    typeof value === "string" && parseDuration(value) !== undefined;
-  return field(accepts, expectedDuration, STRING);
+  return field(isDuration, expectedDuration, STRING);
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === "string" && parseDuration(value) !== undefined;
 }
 
 /** A bare number is answered with what to write for seconds and for milliseconds. */

@@ -28,6 +28,10 @@ former ones stay. Exits with 1 if it cannot start, with 2 if the file is wrong.`
 const CHECK_EXAMPLES = `
 Examples:
   sluice check flow.yaml
+  sluice check flow.yaml --json
+
+--json prints { file, name, ok: true }, or { file, ok: false, problems }: of each problem file, line, message, and
+where they are known path, found and expected.
 
 Exits with 0, with 2 if the file is wrong. Modules of maps must be there; keys, certificates and
 addresses that it names are not looked at: sluice run does.`;
