@@ -200,11 +200,6 @@ test("check --json prints one object also for a wrong file", () => {
 });
 
 test("check --json lists each key that stands twice, and text that is no YAML, as a mistake with its line", () => {
-  const problemsIn = (text: string): unknown => {
-    const { status, stdout } = sluice("check", write("no.yaml", text), "--json");
-    expect(status).toBe(2);
-    return (JSON.parse(stdout) as { readonly problems: unknown }).problems;
-  };
   expect(problemsIn("name: a\nname: b\nadmin: {}\nadmin: {}")).toMatchObject([
     {
       line: 2,
@@ -251,6 +246,12 @@ test.each([
   expect(stderr).not.toMatch(/\n {4}at /);
   expect(status).toBe(2);
 });
+
+function problemsIn(text: string): unknown {
+  const { status, stdout } = sluice("check", write("no.yaml", text), "--json");
+  expect(status).toBe(2);
+  return (JSON.parse(stdout) as { readonly problems: unknown }).problems;
+}
 
 function sluice(...args: readonly (string | { readonly input: string })[]): {
   status: number | null;

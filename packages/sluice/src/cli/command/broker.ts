@@ -75,9 +75,7 @@ export function brokerCommand(end: (code: ExitCode) => void): Command {
     .addCommand(inspectCommand(end))
     .action(async (options: BrokerOptions) => {
       const served = await servedOf(options);
-      await serve(served, end, (running) =>
-        writeLines(process.stdout, [readyLine(running, options)]),
-      );
+      await serve(served, (running) => writeLines(process.stdout, [readyLine(running, options)]));
     });
 }
 

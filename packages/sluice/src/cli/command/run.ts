@@ -38,7 +38,7 @@ addresses that it names are not looked at: sluice run does.`;
 
 const FLOW_FILE = "sluice.yaml";
 
-export function runCommand(end: (code: ExitCode) => void): Command {
+export function runCommand(): Command {
   return new Command("run")
     .summary("run what a flow file describes")
     .description("Runs the gateway and the pipelines of a flow file, with their administration.")
@@ -52,7 +52,7 @@ export function runCommand(end: (code: ExitCode) => void): Command {
       const served = await servedFlow({ file, content: await contentOfFlow(file) }, json);
       // Standard output is for messages if a sink writes them there.
       const out = served.writesStdout === true ? process.stderr : process.stdout;
-      await serve(served, end, (running, notReady) =>
+      await serve(served, (running, notReady) =>
         writeLines(out, [readyLine(running, { json, notReady })]),
       );
     });

@@ -1,4 +1,3 @@
-import { ConfigError, SluiceError } from "@sluice/core";
 import { systemTimer, systemWallClock } from "@sluice/core/system";
 import type { AdministrableGateway, BrokerObserver } from "@sluice/gateway";
 import { EventFeed, processMetrics, startAdmin } from "@sluice/gateway/admin";
@@ -12,7 +11,6 @@ import { OtlpExporter } from "../../telemetry/otlp-exporter.ts";
 import { otlpRequest } from "../../telemetry/otlp-request.ts";
 import { otlpSettingsOf } from "../../telemetry/otlp-settings.ts";
 import type { OtlpSettings } from "../../telemetry/otlp-settings.ts";
-import type { ExitCode } from "../main.ts";
 import { listenForUnhandledErrors } from "../unhandled-errors.ts";
 import { version } from "../version.ts";
 
@@ -72,7 +70,6 @@ const SIGNAL_CODE = 128;
 /** Runs until SIGINT or SIGTERM, or until the end, then drains. A second signal ends the process at once. Events go to standard error, line by line. */
 export async function serve(
   served: Served,
-  end: (code: ExitCode) => void,
   /** Called when all of it serves; before that with the reason, if it takes long. */
   onReady: (running: Running, notReady?: string) => Promise<void>,
 ): Promise<void> {
@@ -88,18 +85,19 @@ export async function serve(
     (event) => events.push(event),
     () => served.hasMapModules?.() ?? false,
   );
-  const running = await orFail(start(served, events), end);
-  if (running !== undefined) {
+  try {
+    const running = await start(served, events);
     const exporter = otlp && startExports(otlp, running, events);
     const { ended } = running;
     const over = Promise.race([stopped.promise, ...(ended === undefined ? [] : [ended])]);
     await whenReady(running, over, onReady);
     await over;
-    await orFail(drain(running, exporter), end);
+    await drain(running, exporter);
+  } finally {
+    stopped.cancel();
+    unlisten();
+    lines.close();
   }
-  stopped.cancel();
-  unlisten();
-  lines.close();
 }
 
 async function start(
@@ -187,21 +185,6 @@ async function drain(running: Running, exporter: OtlpExporter | undefined): Prom
     await exporter?.close();
     await running.admin?.close();
     await running.close();
-  }
-}
-
-/** The result; or, after a failure that is no mistake of usage, a line that says why and exit code 1. */
-export async function orFail<T>(
-  work: Promise<T>,
-  end: (code: ExitCode) => void,
-): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof SluiceError) || error instanceof ConfigError) throw error;
-    process.stderr.write(`${error.message}\n`);
-    end(1);
-    return undefined;
   }
 }
 
