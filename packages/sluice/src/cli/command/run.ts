@@ -5,7 +5,8 @@ import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
 import { contentOf } from "../../file/content.ts";
 import { serve } from "./serve.ts";
-import type { Running } from "./serve.ts";
+import type { Running, Served } from "./serve.ts";
+import { stopSignals } from "../stop-signals.ts";
 
 interface RunOptions {
   readonly json?: true;
@@ -47,14 +48,18 @@ export function runCommand(): Command {
     .addHelpText("after", RUN_EXAMPLES)
     .action(async (file: string, options: RunOptions) => {
       const json = options.json ?? false;
-      // The engine and its connectors take longer to load than other commands run.
-      const { servedFlow } = await import("../flow/run-flow.ts");
-      const served = await servedFlow({ file, content: await contentOfFlow(file) }, json);
-      // Standard output is for messages if a sink writes them there.
-      const out = served.writesStdout === true ? process.stderr : process.stdout;
-      await serve(served, (running, notReady) =>
-        writeLines(out, [readyLine(running, { json, notReady })]),
-      );
+      const signals = stopSignals();
+      try {
+        const served = await Promise.race([signals.first, loaded(file, json)]);
+        if (served === undefined) return;
+        // Standard output is for messages if a sink writes them there.
+        const out = served.writesStdout === true ? process.stderr : process.stdout;
+        await serve(served, signals, (running, notReady) =>
+          writeLines(out, [readyLine(running, { json, notReady })]),
+        );
+      } finally {
+        signals.close();
+      }
     });
 }
 
@@ -79,6 +84,12 @@ export function checkCommand(end: (code: ExitCode) => void): Command {
         end(2);
       }
     });
+}
+
+/** The engine and its connectors take longer to load than other commands run. */
+async function loaded(file: string, json: boolean): Promise<Served> {
+  const { servedFlow } = await import("../flow/run-flow.ts");
+  return servedFlow({ file, content: await contentOfFlow(file) }, json);
 }
 
 async function contentOfFlow(file: string): Promise<string> {

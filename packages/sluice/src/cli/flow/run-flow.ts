@@ -48,7 +48,6 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
     hasMapModules: () => modulesOf(flow).some(({ isInProcess }) => isInProcess),
     writesStdout: Object.values(flow.pipelines).some(writesStdout),
     start: async (observe) => {
-      if (text.file !== "-") process.on("SIGHUP", ignoreHangup);
       const store =
         flow.store === "memory"
           ? undefined
@@ -56,12 +55,7 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
               await openStore(flow.store.redis),
               placeOfProcess(hostname(), process.pid),
             );
-      const opened: (() => Promise<void>)[] = [
-        async () => {
-          await store?.close();
-          process.off("SIGHUP", ignoreHangup);
-        },
-      ];
+      const opened = [async (): Promise<void> => store?.close()];
       try {
         const gateway = await startGateway?.(observe, store);
         if (gateway !== undefined) opened.push(() => gateway.close());
@@ -193,12 +187,6 @@ interface Reloads {
     signal: AbortSignal,
   ) => Promise<void>;
 }
-
-/**
- * SIGHUP would end the process without a drain where nothing listens: before the file is watched, whose first look finds a change, and
- * during a drain.
- */
-function ignoreHangup(): void {}
 
 /**
  * Takes a changed file over, at once on SIGHUP, and changed modules of its maps. The answer ends it, after a change that is
