@@ -55,8 +55,11 @@ test.skipIf(process.platform === "win32")(
       process.on("newListener", send);
     }`;
     const child = spawn(process.execPath, [
-      ...["--import", `data:text/javascript,${encodeURIComponent(eager)}`],
-      ...[bin, "run", "nowhere.yaml"],
+      "--import",
+      `data:text/javascript,${encodeURIComponent(eager)}`,
+      bin,
+      "run",
+      "nowhere.yaml",
     ]);
     onTestFinished(() => ended(child));
     // Without a signal the missing flow file ends it with 2.

@@ -30,6 +30,8 @@ async function connectorMistakes(flow: Flow, file: string): Promise<readonly Flo
     folder: flow.folder,
     gatewayUrl: flow.gateway && GATEWAY_URL,
     gates: new GateMeters(() => undefined),
+    // Nothing runs yet.
+    secrets: () => Promise.resolve([]),
   });
   const checks: Promise<FlowProblem | undefined>[] = [];
   const check = (path: Path, making: Promise<unknown>): void => {
@@ -42,8 +44,7 @@ async function connectorMistakes(flow: Flow, file: string): Promise<readonly Flo
       const path = ["pipelines", name, "vertices", index];
       if (vertex.source)
         check([...path, "source", vertex.source.kind], connectors.source(vertex.source));
-      if (vertex.map)
-        check([...path, "map", vertex.map.kind], connectors.map(vertex.map, pipeline));
+      if (vertex.map) check([...path, "map", vertex.map.kind], connectors.map(vertex.map));
       if (vertex.sink)
         check(
           [...path, "sink", vertex.sink.kind],
