@@ -50,7 +50,7 @@ test.skipIf(process.platform === "win32")(
       const send = (name) => {
         if (name !== signal || process.moduleLoadList.includes("NativeModule child_process")) return;
         process.off("newListener", send);
-        setImmediate(() => process.kill(process.pid, signal));
+        void Promise.resolve().then(() => process.kill(process.pid, signal));
       };
       process.on("newListener", send);
     }`;
