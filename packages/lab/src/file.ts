@@ -12,6 +12,7 @@ export {
   byteSize,
   described,
   duration,
+  durationText,
   either,
   field,
   flag,

@@ -29,7 +29,12 @@ const WRONG: readonly [string, string, number, RegExp][] = [
   ],
   ["a fraction of a token", bucket("{ rate: 0.5 }"), 2, /rate is 0\.5; expected a whole/],
   ["a number in quotes", bucket('{ rate: "10" }'), 2, /rate is "10"; expected/],
-  ["a duration without unit", ramp("rampUpDuration: 10"), 4, /is 10; expected .*such as 10s/],
+  [
+    "a duration without unit",
+    ramp("rampUpDuration: 10"),
+    4,
+    /is 10; expected a duration with its unit/,
+  ],
   ["a wrong unit", ramp("rampUpDuration: 10 parsecs"), 4, /"10 parsecs"; expected .*10s/],
   ["min above max", ramp("min: 20"), 4, /min is more than max; expected at most 10/],
   [

@@ -64,7 +64,9 @@ test("a broker that cannot store what it has left to store says so and fails", a
   child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));
   child.kill("SIGTERM");
   expect(await once(child, "close")).toEqual([1, null]);
-  expect(said).toMatch(/(?:^|\n)ENOENT.+\n$/);
+  expect(JSON.parse(said.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+    error: { code: "STORAGE", message: expect.stringMatching(/^ENOENT/) as string, exitCode: 1 },
+  });
 });
 
 test("inspect shows segments and cursors of a broker that runs, and fails on damage", async () => {

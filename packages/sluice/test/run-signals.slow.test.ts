@@ -1,10 +1,15 @@
 /** Signals in the phases of `sluice run` in which one could be lost, or could take too much along. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemTimer } from "@sluice/core/system";
-import { expect, test } from "vitest";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { ended } from "./ended.ts";
 import { runFlow, until } from "./run-flow.ts";
+
+const bin = fileURLToPath(new URL("../bin/sluice.js", import.meta.url));
 
 const HELD = `pipelines:
   p:
@@ -34,6 +39,31 @@ test.skipIf(process.platform === "win32")(
     child.kill("SIGHUP");
     expect(await once(child, "exit")).toEqual([0, null]);
     expect(all()).toContain("pipeline-stopped");
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "a signal before sluice run has loaded its modules ends it with 0, and SIGHUP does not end it",
+  async () => {
+    // Sends each signal once, if something listens for it before the parser of the command line has loaded child_process.
+    const eager = `for (const signal of ["SIGTERM", "SIGHUP"]) {
+      const send = (name) => {
+        if (name !== signal || process.moduleLoadList.includes("NativeModule child_process")) return;
+        process.off("newListener", send);
+        void Promise.resolve().then(() => process.kill(process.pid, signal));
+      };
+      process.on("newListener", send);
+    }`;
+    const child = spawn(process.execPath, [
+      "--import",
+      `data:text/javascript,${encodeURIComponent(eager)}`,
+      bin,
+      "run",
+      "nowhere.yaml",
+    ]);
+    onTestFinished(() => ended(child));
+    // Without a signal the missing flow file ends it with 2.
+    expect(await once(child, "exit")).toEqual([0, null]);
   },
 );
 

@@ -172,16 +172,44 @@ test("events are lines of JSON on standard error", async () => {
 });
 
 test("check --json prints one object also for a wrong file", () => {
-  const file = write("wrong-too.yaml", "gatewey: {}\n");
+  const file = write("wrong-too.yaml", "admin: 5\ngatewey: {}\n");
   const { status, stdout, stderr } = sluice("check", file, "--json");
   expect({ status, stderr }).toEqual({ status: 2, stderr: "" });
   expect(JSON.parse(stdout)).toEqual({
     file,
     ok: false,
-    problems: expect.arrayContaining([
-      expect.stringMatching(/wrong-too\.yaml:1: gatewey is not known here/),
-    ]) as string[],
+    problems: [
+      {
+        file,
+        line: 1,
+        path: "admin",
+        found: "5",
+        expected: expect.stringMatching(/^a map with the keys listen, /) as string,
+        message: expect.stringMatching(/wrong-too\.yaml:1: admin is 5; expected a map/) as string,
+      },
+      {
+        file,
+        line: 2,
+        path: "gatewey",
+        message: expect.stringMatching(
+          /wrong-too\.yaml:2: gatewey is not known here; did you mean gateway/,
+        ) as string,
+      },
+    ],
   });
+});
+
+test("check --json lists each key that stands twice, and text that is no YAML, as a mistake with its line", () => {
+  expect(problemsIn("name: a\nname: b\nadmin: {}\nadmin: {}")).toMatchObject([
+    {
+      line: 2,
+      message: expect.stringMatching(/no\.yaml:2: the key "name" stands twice/) as string,
+    },
+    { line: 4, message: expect.stringMatching(/no\.yaml:4: the key "admin" stands tw/) as string },
+  ]);
+  expect(problemsIn("gateway: {")).toMatchObject([
+    { line: 1, message: expect.stringMatching(/no\.yaml:1: not valid YAML: /) as string },
+  ]);
 });
 
 test("check says that a file is right, and reports every mistake of one that is not", () => {
@@ -218,6 +246,12 @@ test.each([
   expect(stderr).not.toMatch(/\n {4}at /);
   expect(status).toBe(2);
 });
+
+function problemsIn(text: string): unknown {
+  const { status, stdout } = sluice("check", write("no.yaml", text), "--json");
+  expect(status).toBe(2);
+  return (JSON.parse(stdout) as { readonly problems: unknown }).problems;
+}
 
 function sluice(...args: readonly (string | { readonly input: string })[]): {
   status: number | null;

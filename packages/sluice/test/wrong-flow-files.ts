@@ -305,7 +305,12 @@ export const WRONG_FLOW_FILES: readonly WrongFlowFile[] = [
   {
     kind: "a duration without its unit",
     text: "pipelines:\n  orders:\n    drain: 10\n    vertices:\n      - { name: in, source: { generator: {} } }\n      - { name: out, sink: { blackhole: {} } }",
-    told: "flow.yaml:3: pipelines.orders.drain is 10; expected a duration with its unit, such as 10s, 250ms or 1h30m",
+    told: "flow.yaml:3: pipelines.orders.drain is 10; expected a duration with its unit, 10s or 10ms",
+  },
+  {
+    kind: "a ramp without its unit, which may be meant in seconds",
+    text: "pipelines:\n  orders:\n    limits: { rateLimit: { max: 10, rampUpDuration: 5 } }\n    vertices:\n      - { name: in, source: { generator: {} } }\n      - { name: out, sink: { blackhole: {} } }",
+    told: "flow.yaml:3: pipelines.orders.limits.rateLimit.rampUpDuration is 5; expected a duration with its unit, 5s or 5ms",
   },
   {
     kind: "a batch of no messages",

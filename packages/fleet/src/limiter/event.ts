@@ -28,4 +28,11 @@ export type FleetEvent =
       readonly version: number;
       readonly refused: string | undefined;
     }
-  | { readonly type: "sync-failed"; readonly atMs: number; readonly error: unknown };
+  | { readonly type: "sync-failed"; readonly atMs: number; readonly error: unknown }
+  /** The store has answered after failed syncs; `afterMs` is the time since the first of them. */
+  | {
+      readonly type: "sync-back";
+      readonly atMs: number;
+      readonly failures: number;
+      readonly afterMs: number;
+    };

@@ -15,6 +15,41 @@ import { PoolMember } from "./pool-member.ts";
 const OWN: RampOptions = { max: 100, min: 100, rampUpMs: 1000, mode: { kind: "relaxed" } };
 
 test("own limits that are refused do not come back when the limits of the pool are cleared", async () => {
+  const { timer, member, ramp, events } = scene();
+  expect(() => member.setOwnLimits({ ...OWN, max: 0 }, 0)).toThrow(/max/);
+  for (const [version, text] of [
+    [1, JSON.stringify({ max: 300, min: 300 })],
+    [2, ""],
+  ] as const)
+    member.onReply(told(1, { limitsVersion: version, limits: { version, text } }), 0, 0);
+  expect(events.filter(({ type }) => type === "limits")).toMatchObject([
+    { version: 1, refused: undefined },
+    { version: 2, refused: undefined },
+  ]);
+  expect(ramp.bounds).toMatchObject({ max: 100, min: 100 });
+  const left = member.leave("redeploy");
+  await timer.advance(5_000);
+  await left;
+});
+
+test("a store that answers after failed syncs is told once, with their count and the time since the first", async () => {
+  const { timer, member, events } = scene();
+  for (let failures = 0; failures < 3; failures++) member.onFailure(new Error("refused"));
+  for (const atMs of [1_500, 2_000]) member.onReply(told(1), atMs, atMs);
+  expect(events.filter(({ type }) => type === "sync-back")).toEqual([
+    { type: "sync-back", atMs: 1_500, failures: 3, afterMs: 1_500 },
+  ]);
+  const left = member.leave("redeploy");
+  await timer.advance(5_000);
+  await left;
+});
+
+function scene(): {
+  readonly timer: VirtualTimer;
+  readonly member: PoolMember;
+  readonly ramp: Ramp;
+  readonly events: readonly FleetEvent[];
+} {
   const timer = new VirtualTimer();
   const ramp = new Ramp(OWN, { epoch: 0 });
   const member = new PoolMember({
@@ -44,18 +79,5 @@ test("own limits that are refused do not come back when the limits of the pool a
     onSync: () => {},
     onWarning: () => {},
   });
-  expect(() => member.setOwnLimits({ ...OWN, max: 0 }, 0)).toThrow(/max/);
-  for (const [version, text] of [
-    [1, JSON.stringify({ max: 300, min: 300 })],
-    [2, ""],
-  ] as const)
-    member.onReply(told(1, { limitsVersion: version, limits: { version, text } }), 0, 0);
-  expect(events.filter(({ type }) => type === "limits")).toMatchObject([
-    { version: 1, refused: undefined },
-    { version: 2, refused: undefined },
-  ]);
-  expect(ramp.bounds).toMatchObject({ max: 100, min: 100 });
-  const left = member.leave("redeploy");
-  await timer.advance(5_000);
-  await left;
-});
+  return { timer, member, ramp, events };
+}

@@ -74,6 +74,8 @@ export class PoolMember implements ShareSource, SyncLoopHost {
   #storeLimitsVersion = 0;
   #resumedFrom: SavedLevel | undefined;
   #hasWarned = false;
+  /** Failed syncs since the store has answered last. */
+  #failing: { readonly sinceMs: number; count: number } | undefined;
   #isReady = false;
 
   constructor(options: PoolMemberOptions) {
@@ -164,6 +166,7 @@ export class PoolMember implements ShareSource, SyncLoopHost {
     if (observer === undefined) return;
     observer.tally.syncs++;
     if (reply.kind === "told") this.#learn(reply, { sentAtMs, nowMs }, observer);
+    this.#onBack(observer, nowMs);
     observer.onSync(reply);
     this.#queue?.wake();
   }
@@ -171,8 +174,11 @@ export class PoolMember implements ShareSource, SyncLoopHost {
   onFailure(error: unknown): void {
     const observer = this.#observer;
     if (observer === undefined) return;
+    const atMs = this.#options.timer.now();
     observer.tally.syncFailures++;
-    observer.onEvent({ type: "sync-failed", atMs: this.#options.timer.now(), error });
+    this.#failing ??= { sinceMs: atMs, count: 0 };
+    this.#failing.count++;
+    observer.onEvent({ type: "sync-failed", atMs, error });
     observer.onSync({ kind: "failed", error });
   }
 
@@ -181,6 +187,13 @@ export class PoolMember implements ShareSource, SyncLoopHost {
     this.#isReady ||= this.standing === "member";
     for (const change of changes) this.#observer?.onEvent({ ...change, atMs });
     this.#queue?.wake();
+  }
+
+  #onBack(observer: PoolMemberObserver, nowMs: number): void {
+    if (this.#failing === undefined) return;
+    const { sinceMs, count: failures } = this.#failing;
+    this.#failing = undefined;
+    observer.onEvent({ type: "sync-back", atMs: nowMs, failures, afterMs: nowMs - sinceMs });
   }
 
   /** Of the last epoch that is over: 0 once one has passed without a call. */

@@ -58,11 +58,12 @@ export const ALTERNATIVES = "alternatives";
 /** A value that a predicate accepts; `expected` describes it for the error message. */
 export function field<T>(
   accepts: (value: unknown) => boolean,
-  expected: string,
+  expected: string | ((found: unknown) => string),
   json: JsonSchema = {},
 ): v.GenericSchema<T> {
+  const expectedOf = typeof expected === "string" ? () => expected : expected;
   return v.pipe(
-    v.custom<T>(accepts, (issue) => `is ${show(issue.input)}; expected ${expected}`),
+    v.custom<T>(accepts, ({ input }) => `is ${show(input)}; expected ${expectedOf(input)}`),
     v.metadata({ [JSON_SCHEMA]: json }),
   );
 }
@@ -132,7 +133,23 @@ export function milliseconds(minMs: number): v.GenericSchema<number> {
 
 /** A duration with its unit, in milliseconds. */
 export function duration(): v.GenericSchema<unknown, number> {
-  return parsed(parseDuration, "a duration with its unit, such as 10s, 250ms or 1h30m");
+  return parsed(parseDuration, expectedDuration);
+}
+
+/** A duration with its unit, as it is written. */
+export function durationText(): v.GenericSchema<string> {
+  return field(isDuration, expectedDuration, STRING);
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === "string" && parseDuration(value) !== undefined;
+}
+
+/** A bare number is answered with what to write for seconds and for milliseconds. */
+function expectedDuration(found: unknown): string {
+  const given = typeof found === "number" ? String(found) : found;
+  const isBare = typeof given === "string" && /^\d+(?:\.\d+)?$/.test(given);
+  return `a duration with its unit, ${isBare ? `${given}s or ${given}ms` : "such as 10s, 250ms or 1h30m"}`;
 }
 
 /** A number of bytes with its unit. */
@@ -202,7 +219,7 @@ export function list<T>(
 /** Text that `parse` understands, as what it means. */
 function parsed<T>(
   parse: (text: string) => T | undefined,
-  expected: string,
+  expected: Parameters<typeof field>[1],
 ): v.GenericSchema<unknown, T> {
   const parseAny = (value: unknown): T | undefined =>
     typeof value === "string" ? parse(value) : undefined;

@@ -1,8 +1,8 @@
-import { ConfigError } from "@sluice/core";
 import { Command, CommanderError } from "commander";
 import { brokerCommand } from "./command/broker.ts";
 import { completionCommand } from "./command/completion.ts";
-import { FlowFileError } from "../flow/flow-file.ts";
+import { failureOf, failureText, usageFailure } from "./failure.ts";
+import type { Failure } from "./failure.ts";
 import { initCommand } from "./command/init.ts";
 import { limitsCommand } from "./command/limits.ts";
 import { checkCommand, runCommand } from "./command/run.ts";
@@ -16,6 +16,11 @@ import { version } from "./version.ts";
 /** Done, failed (also: an expectation missed), wrong usage or a wrong file. */
 export type ExitCode = 0 | 1 | 2;
 
+const ENDS = `
+Exits with 0 when done, with 1 if something failed or an expectation was missed, with 2 for wrong usage or a wrong file.
+With --json the reason is one object on standard error, { error: { code, message, exitCode } }, whose code is USAGE for
+wrong usage, CONFIG for a wrong file or setting, CONNECTION if no gateway answers, BROKER if it refuses.`;
+
 /** Runs one command line and tells how it ended. Nothing here ends the process. */
 export async function runCli(args: readonly string[]): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
@@ -23,34 +28,37 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     exitCode = code;
   };
   const program = programOf(end);
+  const fail = (failure: Failure): void => {
+    process.stderr.write(`${failureText(failure, args.includes("--json"))}\n`);
+    exitCode = failure.exitCode;
+  };
   // Help and version are gathered, then written as results are: commander's own write ends the process with a stack trace
   // when `head` has closed the pipe.
   const help: string[] = [];
+  const usage: string[] = [];
   for (const command of commandsOf(program)) {
     command
       .exitOverride()
       .showHelpAfterError(`(sluice ${helpPath(command)}--help shows how)`)
-      .configureOutput({ writeOut: (text) => help.push(text.trimEnd()) });
+      .configureOutput({
+        writeOut: (text) => help.push(text.trimEnd()),
+        writeErr: (text) => usage.push(text),
+      });
   }
   try {
     await program
       .parseAsync(withoutHelp(program, args), { from: "user" })
       .catch((error: unknown) => {
         if (!(error instanceof CommanderError)) throw error;
-        exitCode = error.exitCode === 0 ? 0 : 2;
+        if (error.exitCode !== 0) fail(usageFailure(usage));
       });
     await writeLines(process.stdout, help);
-    return exitCode;
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof FlowFileError) {
-      process.stderr.write(`${error.message}\n`);
-      return 2;
-    }
-    const { code, syscall } = error as NodeJS.ErrnoException;
-    if (syscall !== "write") throw error;
-    process.stderr.write(`the result cannot be written: ${code}\n`);
-    return 1;
+    const failure = failureOf(error);
+    if (failure === undefined) throw error;
+    fail(failure);
   }
+  return exitCode;
 }
 
 /** The command line with all its commands. */
@@ -59,15 +67,16 @@ export function programOf(end: (code: ExitCode) => void): Command {
     .description("Flow control for message pipelines and services.")
     .version(version)
     .addCommand(initCommand())
-    .addCommand(runCommand(end))
+    .addCommand(runCommand())
     .addCommand(checkCommand(end))
     .addCommand(schemaCommand())
-    .addCommand(whyCommand(end))
-    .addCommand(limitsCommand(end))
-    .addCommand(topCommand(end))
+    .addCommand(whyCommand())
+    .addCommand(limitsCommand())
+    .addCommand(topCommand())
     .addCommand(simulateCommand(end))
     .addCommand(brokerCommand(end))
-    .addCommand(completionCommand());
+    .addCommand(completionCommand())
+    .addHelpText("after", ENDS);
 }
 
 /** A command and all below it, in the order of the help. */

@@ -1,9 +1,11 @@
 import { dirname, resolve } from "node:path";
-import { SluiceError } from "@sluice/core";
-import { parseFileDocument, placeName, show, toProblem } from "@sluice/lab/file";
+import { ConfigError, SluiceError } from "@sluice/core";
+import { parseFileDocument, show, toProblem } from "@sluice/lab/file";
 import type { FileDocument, Path, Problem } from "@sluice/lab/file";
 import * as v from "valibot";
 import { flowMistakes } from "./mistakes/flow-mistakes.ts";
+import { flowProblem } from "./mistakes/flow-problem.ts";
+import type { FlowProblem } from "./mistakes/flow-problem.ts";
 import { flowSchema } from "./schema/flow-schema.ts";
 import type { CheckedFlow, CheckedGateway } from "./schema/flow-schema.ts";
 import type { Flow, FlowGateway } from "./flow.ts";
@@ -14,10 +16,10 @@ import { locatedUpstream } from "./schema/upstream.ts";
 export class FlowFileError extends SluiceError {
   override readonly name = "FlowFileError";
   readonly code = "CONFIG";
-  readonly problems: readonly string[];
+  readonly problems: readonly FlowProblem[];
 
-  constructor(problems: readonly string[]) {
-    super(problems.join("\n"));
+  constructor(problems: readonly FlowProblem[], options?: ErrorOptions) {
+    super(problems.map(({ message }) => message).join("\n"), options);
     this.problems = problems;
   }
 }
@@ -28,7 +30,7 @@ const DATA = "./sluice-data";
 /**
  * Reads and checks a flow file, YAML or JSON. Files that it names are taken from its own folder.
  *
- * @throws FlowFileError with a line for every mistake; ConfigError if it is not YAML at all
+ * @throws FlowFileError with a line for every mistake
  */
 export function loadFlow(
   text: string,
@@ -36,28 +38,42 @@ export function loadFlow(
   /** Whether there is a file; absent: files that it names are not looked at. */
   isFile: (path: string) => boolean = () => true,
 ): Flow {
-  const document = parseFileDocument(text, file);
+  const document = readDocument(text, file);
   if (Array.isArray(document.value) || typeof (document.value ?? {}) !== "object")
     throw new FlowFileError([
-      `${file}:1: the flow file is ${show(document.value)}; expected a map with the keys name, store, admin, gateway and pipelines`,
+      flowProblem(
+        { file, line: 1 },
+        [],
+        `is ${show(document.value)}; expected a map with the keys name, store, admin, gateway and pipelines`,
+      ),
     ]);
   const checked = v.safeParse(flowSchema, document.value ?? {});
   const folder = dirname(resolve(file));
   const problems = problemsOf(checked, (path) => isFile(resolve(folder, path)));
   if (problems.length > 0 || !checked.success) {
-    const lines = problems.slice(0, PROBLEMS_MAX).map((problem) => ({
-      line: document.lineOf(problem.path),
-      text: `${placeName(problem.path, "the flow file")} ${withoutSecrets(problem)}`,
-    }));
-    throw new FlowFileError(
-      lines
-        .toSorted((a, b) => a.line - b.line)
-        .map(({ line, text: what }) => `${file}:${line}: ${what}`),
-    );
+    const found = problems.slice(0, PROBLEMS_MAX).map((problem) => {
+      const { path } = problem;
+      return flowProblem({ file, line: document.lineOf(path) }, path, withoutSecrets(problem));
+    });
+    throw new FlowFileError(found.toSorted((a, b) => a.line - b.line));
   }
   const placeOf: Flow["placeOf"] = (path) =>
     has(document, path) ? `${file}:${document.lineOf(path)}` : undefined;
   return { ...located(checked.output, folder), folder, placeOf };
+}
+
+/** A text that is no YAML is one mistake, and each key that stands twice. */
+function readDocument(text: string, file: string): FileDocument {
+  try {
+    return parseFileDocument(text, file);
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    const problems = cause.message.split("\n").map((message) => {
+      const [, line = 1] = /^:(\d+): /.exec(message.slice(file.length)) ?? [];
+      return { file, line: Number(line), message };
+    });
+    throw new FlowFileError(problems, { cause });
+  }
 }
 
 /** Every mistake: values that are wrong by themselves, and right ones that contradict each other. */

@@ -28,6 +28,7 @@ const REPEATING: ReadonlySet<string> = new Set([
   "vertex-read-failed",
   "vertex-ack-failed",
   "vertex-sync-failed",
+  "vertex-sync-back",
 ]);
 
 /** Left out of names. `non-persistent://` stays: it tells what a topic is. */

@@ -85,6 +85,30 @@ test("a storm of one kind is counted, and other kinds are still told", async () 
   expect(lines).toHaveLength(13);
 });
 
+test("a store that is away is a line for each vertex and 5 s, with the failed syncs since the last one, until it is back", async () => {
+  const { timer, feed, lines } = scene(true);
+  for (let half = 0; half < 24; half++) {
+    for (const subject of ["a/in", "a/out"])
+      feed.push({ kind: "vertex-sync-failed", subject, text: `${subject}: refused` });
+    await timer.advance(500);
+  }
+  const told = lines.map((line) => JSON.parse(line) as { readonly [key: string]: unknown });
+  expect(
+    told.filter(({ subject }) => subject === "a/in").map(({ msg, failures }) => [msg, failures]),
+  ).toEqual([
+    ["a/in: refused", undefined],
+    ["a/in: refused (10 syncs failed since the last line)", 10],
+    ["a/in: refused (10 syncs failed since the last line)", 10],
+  ]);
+  expect(told).toHaveLength(6);
+  feed.push({ kind: "vertex-sync-back", subject: "a/in", text: "a/in: back" });
+  feed.push({ kind: "vertex-sync-failed", subject: "a/in", text: "a/in: refused" });
+  expect(lines.slice(6).map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    "a/in: back",
+    "a/in: refused",
+  ]);
+});
+
 test("what was counted when it closes is told", () => {
   const { feed, log, lines } = scene();
   for (let count = 0; count < 12; count++) feed.push(REFUSED);

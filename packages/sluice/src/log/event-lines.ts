@@ -4,6 +4,7 @@ import { describeEvent, eventJson } from "@sluice/gateway/admin";
 import type { BrokerEvent } from "@sluice/gateway";
 import type { TimedEvent } from "@sluice/gateway/admin";
 import { levelOf } from "./event-level.ts";
+import { SyncFailures } from "./sync-failures.ts";
 
 type Kind = BrokerEvent["kind"];
 
@@ -27,7 +28,8 @@ export interface LogWorld {
 }
 
 /**
- * Writes a line for each event, at most ten of one kind in ten seconds and one that counts the rest. A line of JSON has
+ * Writes a line for each event, at most ten of one kind in ten seconds and one that counts the rest; failed syncs of
+ * a vertex at most once in five seconds, with their count. A line of JSON has
  * `level`, `time` and `msg` as pino's lines do, the kind as `event`, and the facts of the event.
  */
 export class EventLines {
@@ -37,6 +39,7 @@ export class EventLines {
   readonly #write: (line: string) => void;
   /** By kind, or by kind and subject. */
   readonly #windows = new Map<string, { readonly kind: Kind; readonly window: Window }>();
+  readonly #syncFailures = new SyncFailures();
   readonly #closing = new AbortController();
 
   constructor({ timer, wallClock }: LogWorld, isJson: boolean, write: (line: string) => void) {
@@ -49,10 +52,13 @@ export class EventLines {
   tell(timed: TimedEvent): void {
     const { event } = timed;
     const { kind } = event;
-    const window = this.#windowOf(kind, "subject" in event ? event.subject : "");
+    const subject = "subject" in event ? event.subject : "";
+    const failures = this.#failuresOf(kind, subject);
+    if (failures === 0) return;
+    const window = this.#windowOf(kind, subject);
     if (window.lines < LINES_MAX) {
       window.lines++;
-      this.#write(this.#lineOf(timed));
+      this.#write(this.#lineOf(timed, failures));
       return;
     }
     window.suppressed++;
@@ -63,6 +69,14 @@ export class EventLines {
   close(): void {
     this.#closing.abort();
     for (const { kind, window } of this.#windows.values()) this.#count(kind, window);
+  }
+
+  /** How many events a line tells of. */
+  #failuresOf(kind: Kind, subject: string): number {
+    if (kind === "vertex-sync-failed")
+      return this.#syncFailures.onFailure(subject, this.#timer.now());
+    if (kind === "vertex-sync-back") this.#syncFailures.onBack(subject);
+    return 1;
   }
 
   #windowOf(kind: Kind, subject: string): Window {
@@ -98,12 +112,17 @@ export class EventLines {
     );
   }
 
-  #lineOf({ atMs, event }: TimedEvent): string {
+  #lineOf({ atMs, event }: TimedEvent, failures: number): string {
     const time = formatWallTime(atMs);
-    const msg = describeEvent(event);
+    const more = failures === 1 ? "" : ` (${failures} syncs failed since the last line)`;
+    const msg = describeEvent(event) + more;
     if (!this.#isJson) return `${time} ${event.kind} ${msg}`.slice(0, LINE_CHARS_MAX);
     const { kind, text: _text, level: _level, ...facts } = eventJson(event);
-    return JSON.stringify({ level: levelOf(event), time, event: kind, msg, ...facts }, shortened);
+    const counted = failures > 1 && { failures };
+    return JSON.stringify(
+      { level: levelOf(event), time, event: kind, msg, ...facts, ...counted },
+      shortened,
+    );
   }
 }
 

@@ -22,7 +22,12 @@ function run(
   const timer = new VirtualTimer();
   const told: PartEvent[] = [];
   const gates = new GateMeters((event) => told.push(event));
-  const real = flowConnectors({ folder: "/", gatewayUrl: undefined, gates });
+  const real = flowConnectors({
+    folder: "/",
+    gatewayUrl: undefined,
+    gates,
+    secrets: () => Promise.resolve([]),
+  });
   const connectors: Connectors = {
     ...real,
     sink: async (block, vertex) => {

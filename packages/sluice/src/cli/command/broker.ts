@@ -5,6 +5,7 @@ import { Command } from "commander";
 import { inspectCommand } from "./inspect.ts";
 import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
+import { stopSignals } from "../stop-signals.ts";
 import { bearerTokenOf, contentOf, publicKeyOf } from "../../file/content.ts";
 import { serve } from "./serve.ts";
 import type { Running, Served } from "./serve.ts";
@@ -74,10 +75,16 @@ export function brokerCommand(end: (code: ExitCode) => void): Command {
     .addHelpText("after", EXAMPLES)
     .addCommand(inspectCommand(end))
     .action(async (options: BrokerOptions) => {
-      const served = await servedOf(options);
-      await serve(served, end, (running) =>
-        writeLines(process.stdout, [readyLine(running, options)]),
-      );
+      const signals = stopSignals();
+      try {
+        const served = await servedOf(options);
+        if (signals.hasCome) return;
+        await serve(served, signals, (running) =>
+          writeLines(process.stdout, [readyLine(running, options)]),
+        );
+      } finally {
+        signals.close();
+      }
     });
 }
 

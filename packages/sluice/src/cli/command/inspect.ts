@@ -3,7 +3,6 @@ import type { DataReport, TopicReport } from "@sluice/gateway";
 import { Command } from "commander";
 import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
-import { orFail } from "./serve.ts";
 
 const EXAMPLES = `
 Examples:
@@ -24,8 +23,7 @@ export function inspectCommand(end: (code: ExitCode) => void): Command {
       // A subcommand's options must not be taken by the command above it.
       .action(async (folder: string, _: unknown, command: Command) => {
         const { json } = command.optsWithGlobals<{ readonly json?: true }>();
-        const report = await orFail(inspectData(folder), end);
-        if (report === undefined) return;
+        const report = await inspectData(folder);
         const text = { ...report, partitions: Object.fromEntries(report.partitions) };
         await writeLines(process.stdout, json ? [JSON.stringify(text)] : inspectLines(report));
         if (report.damage.length > 0) end(1);

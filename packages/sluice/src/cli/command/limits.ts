@@ -4,9 +4,7 @@ import type { AdminClient, AdminOptions } from "../flow/admin-client.ts";
 import { changedLine, limitLines } from "../../limits/limit-table.ts";
 import type { AnsweredLimit, AnsweredLimits } from "../../limits/limit-table.ts";
 import { bodyOf, pathOf, requireUnit, splitWords, TARGET } from "../../limits/limit-words.ts";
-import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
-import { orFail } from "./serve.ts";
 
 const EXAMPLES = `
 What a limit is set for:
@@ -38,22 +36,21 @@ A change holds at once; of a gateway also after a restart, of a vertex for the w
 store. unset gives the limit of the flow file back. Exits with 1 if no gateway answers or it refuses, with
 2 if the command is wrong.`;
 
-export function limitsCommand(end: (code: ExitCode) => void): Command {
+export function limitsCommand(): Command {
   return new Command("limits")
     .summary("see and change the limits of a running gateway")
     .description("Sees and changes the limits of a running gateway.")
     .addHelpText("after", EXAMPLES)
-    .addCommand(subcommand("get", "[target...]", "print the limits that are set", end, get))
+    .addCommand(subcommand("get", "[target...]", "print the limits that are set", get))
     .addCommand(
       subcommand(
         "set",
         "<target-and-rates...>",
         "set a limit: TARGET messages=N/s bytes=NMB/s",
-        end,
         set,
       ),
     )
-    .addCommand(subcommand("unset", "<target...>", "remove a limit that was set", end, unset));
+    .addCommand(subcommand("unset", "<target...>", "remove a limit that was set", unset));
 }
 
 type Action = (
@@ -62,18 +59,11 @@ type Action = (
   json: boolean,
 ) => Promise<readonly string[]>;
 
-function subcommand(
-  name: string,
-  argument: string,
-  summary: string,
-  end: (code: ExitCode) => void,
-  action: Action,
-): Command {
+function subcommand(name: string, argument: string, summary: string, action: Action): Command {
   return withAdminOptions(new Command(name).description(summary).argument(argument, TARGET)).action(
     async (words: readonly string[], options: AdminOptions) => {
       const client = await adminClient(options);
-      const lines = await orFail(action(client, words, options.json ?? false), end);
-      if (lines !== undefined) await writeLines(process.stdout, lines);
+      await writeLines(process.stdout, await action(client, words, options.json ?? false));
     },
   );
 }

@@ -5,7 +5,8 @@ import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
 import { contentOf } from "../../file/content.ts";
 import { serve } from "./serve.ts";
-import type { Running } from "./serve.ts";
+import type { Running, Served } from "./serve.ts";
+import { stopSignals } from "../stop-signals.ts";
 
 interface RunOptions {
   readonly json?: true;
@@ -28,13 +29,17 @@ former ones stay. Exits with 1 if it cannot start, with 2 if the file is wrong.`
 const CHECK_EXAMPLES = `
 Examples:
   sluice check flow.yaml
+  sluice check flow.yaml --json
+
+--json prints { file, name, ok: true }, or { file, ok: false, problems }: of each problem file, line, message, and
+where they are known path, found and expected.
 
 Exits with 0, with 2 if the file is wrong. Modules of maps must be there; keys, certificates and
 addresses that it names are not looked at: sluice run does.`;
 
 const FLOW_FILE = "sluice.yaml";
 
-export function runCommand(end: (code: ExitCode) => void): Command {
+export function runCommand(): Command {
   return new Command("run")
     .summary("run what a flow file describes")
     .description("Runs the gateway and the pipelines of a flow file, with their administration.")
@@ -43,14 +48,18 @@ export function runCommand(end: (code: ExitCode) => void): Command {
     .addHelpText("after", RUN_EXAMPLES)
     .action(async (file: string, options: RunOptions) => {
       const json = options.json ?? false;
-      // The engine and its connectors take longer to load than other commands run.
-      const { servedFlow } = await import("../flow/run-flow.ts");
-      const served = await servedFlow({ file, content: await contentOfFlow(file) }, json);
-      // Standard output is for messages if a sink writes them there.
-      const out = served.writesStdout === true ? process.stderr : process.stdout;
-      await serve(served, end, (running, notReady) =>
-        writeLines(out, [readyLine(running, { json, notReady })]),
-      );
+      const signals = stopSignals();
+      try {
+        const served = await Promise.race([signals.first, loaded(file, json)]);
+        if (served === undefined) return;
+        // Standard output is for messages if a sink writes them there.
+        const out = served.writesStdout === true ? process.stderr : process.stdout;
+        await serve(served, signals, (running, notReady) =>
+          writeLines(out, [readyLine(running, { json, notReady })]),
+        );
+      } finally {
+        signals.close();
+      }
     });
 }
 
@@ -75,6 +84,12 @@ export function checkCommand(end: (code: ExitCode) => void): Command {
         end(2);
       }
     });
+}
+
+/** The engine and its connectors take longer to load than other commands run. */
+async function loaded(file: string, json: boolean): Promise<Served> {
+  const { servedFlow } = await import("../flow/run-flow.ts");
+  return servedFlow({ file, content: await contentOfFlow(file) }, json);
 }
 
 async function contentOfFlow(file: string): Promise<string> {

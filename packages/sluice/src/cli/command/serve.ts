@@ -1,9 +1,8 @@
-import { ConfigError, SluiceError } from "@sluice/core";
 import { systemTimer, systemWallClock } from "@sluice/core/system";
 import type { AdministrableGateway, BrokerObserver } from "@sluice/gateway";
 import { EventFeed, processMetrics, startAdmin } from "@sluice/gateway/admin";
 import type { AdminAddition, RunningAdmin, StartAdminOptions } from "@sluice/gateway/admin";
-import { constants, hostname } from "node:os";
+import { hostname } from "node:os";
 import type { FlowPipelines } from "../../pipelines/flow-pipelines.ts";
 import type { SharedStore } from "../../live/detail/pool-roster.ts";
 import { openDashboard } from "../../live/dashboard.ts";
@@ -12,7 +11,7 @@ import { OtlpExporter } from "../../telemetry/otlp-exporter.ts";
 import { otlpRequest } from "../../telemetry/otlp-request.ts";
 import { otlpSettingsOf } from "../../telemetry/otlp-settings.ts";
 import type { OtlpSettings } from "../../telemetry/otlp-settings.ts";
-import type { ExitCode } from "../main.ts";
+import type { StopSignals } from "../stop-signals.ts";
 import { listenForUnhandledErrors } from "../unhandled-errors.ts";
 import { version } from "../version.ts";
 
@@ -66,18 +65,15 @@ export interface Running extends Started {
 
 /** A start that takes longer says what it waits for, ms. */
 const SLOW_MS = 2_000;
-/** Added to the number of a signal, as shells do: the exit code of a process that a signal has ended. */
-const SIGNAL_CODE = 128;
 
-/** Runs until SIGINT or SIGTERM, or until the end, then drains. A second signal ends the process at once. Events go to standard error, line by line. */
+/** Runs until the first signal, or until the end, then drains. Events go to standard error, line by line. */
 export async function serve(
   served: Served,
-  end: (code: ExitCode) => void,
+  signals: StopSignals,
   /** Called when all of it serves; before that with the reason, if it takes long. */
   onReady: (running: Running, notReady?: string) => Promise<void>,
 ): Promise<void> {
   const otlp = otlpSettingsOf(process.env);
-  const stopped = untilSignal();
   const world = { timer: systemTimer, wallClock: systemWallClock };
   const lines = new EventLines(world, served.json, (line) => {
     process.stderr.write(`${line}\n`);
@@ -88,18 +84,18 @@ export async function serve(
     (event) => events.push(event),
     () => served.hasMapModules?.() ?? false,
   );
-  const running = await orFail(start(served, events), end);
-  if (running !== undefined) {
+  try {
+    const running = await start(served, events);
     const exporter = otlp && startExports(otlp, running, events);
     const { ended } = running;
-    const over = Promise.race([stopped.promise, ...(ended === undefined ? [] : [ended])]);
+    const over = Promise.race([signals.first, ...(ended === undefined ? [] : [ended])]);
     await whenReady(running, over, onReady);
     await over;
-    await orFail(drain(running, exporter), end);
+    await drain(running, exporter);
+  } finally {
+    unlisten();
+    lines.close();
   }
-  stopped.cancel();
-  unlisten();
-  lines.close();
 }
 
 async function start(
@@ -188,44 +184,4 @@ async function drain(running: Running, exporter: OtlpExporter | undefined): Prom
     await running.admin?.close();
     await running.close();
   }
-}
-
-/** The result; or, after a failure that is no mistake of usage, a line that says why and exit code 1. */
-export async function orFail<T>(
-  work: Promise<T>,
-  end: (code: ExitCode) => void,
-): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof SluiceError) || error instanceof ConfigError) throw error;
-    process.stderr.write(`${error.message}\n`);
-    end(1);
-    return undefined;
-  }
-}
-
-/**
- * Resolves with the first signal. The second exits at once, by `process.exit` rather than by the signal itself: programs of
- * maps are ended in the event "exit".
- */
-function untilSignal(): { readonly promise: Promise<void>; readonly cancel: () => void } {
-  const stopping = new AbortController();
-  const cancel = (): void => {
-    process.off("SIGINT", stop).off("SIGTERM", stop).off("SIGINT", exit).off("SIGTERM", exit);
-  };
-  const stop = (): void => {
-    cancel();
-    process.on("SIGINT", exit).on("SIGTERM", exit);
-    stopping.abort();
-  };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
-  const promise = new Promise<void>((resolve) => {
-    stopping.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  return { promise, cancel };
-}
-
-function exit(signal: NodeJS.Signals): void {
-  process.exit(SIGNAL_CODE + constants.signals[signal]);
 }

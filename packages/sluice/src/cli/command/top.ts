@@ -19,10 +19,8 @@ import type { WholeWhy } from "../../why/why-lines.ts";
 import { AdminError, adminClient, withAdminOptions } from "../flow/admin-client.ts";
 import type { AdminClient, AdminOptions } from "../flow/admin-client.ts";
 import { isColoured } from "../colour.ts";
-import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
 import { terminalSize } from "../terminal-size.ts";
-import { orFail } from "./serve.ts";
 
 interface TopOptions extends AdminOptions {
   readonly once?: true;
@@ -43,7 +41,7 @@ const AGAIN_MS = 1_000;
 /** Samples to wait for the members of a pool. */
 const POOL_SAMPLES_MAX = 3;
 
-export function topCommand(end: (code: ExitCode) => void): Command {
+export function topCommand(): Command {
   const command = new Command("top")
     .summary("show a live view of a running gateway and its pipelines")
     .description(
@@ -53,8 +51,7 @@ export function topCommand(end: (code: ExitCode) => void): Command {
   return withAdminOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(async (options: TopOptions) => {
-      const client = await adminClient(options);
-      await orFail(show(client, options), end);
+      await show(await adminClient(options), options);
     });
 }
 

@@ -3,10 +3,8 @@ import { whyLines } from "../../why/why-lines.ts";
 import type { WholeWhy } from "../../why/why-lines.ts";
 import { adminClient, withAdminOptions } from "../flow/admin-client.ts";
 import type { AdminOptions } from "../flow/admin-client.ts";
-import type { ExitCode } from "../main.ts";
 import { writeLines } from "../output.ts";
 import { terminalSize } from "../terminal-size.ts";
-import { orFail } from "./serve.ts";
 
 const EXAMPLES = `
 Examples:
@@ -22,7 +20,7 @@ Exits with 0 whether something waits or not, with 1 if no gateway answers or not
 /** Longer lines are hard to read, also on a wide terminal. */
 const WIDTH_MAX = 100;
 
-export function whyCommand(end: (code: ExitCode) => void): Command {
+export function whyCommand(): Command {
   const command = new Command("why")
     .summary("say what waits in a running gateway or pipeline, and why")
     .description(
@@ -37,8 +35,7 @@ export function whyCommand(end: (code: ExitCode) => void): Command {
     .action(async (name: string | undefined, options: AdminOptions) => {
       const client = await adminClient(options);
       const query = name === undefined ? "" : `?name=${encodeURIComponent(name)}`;
-      const answer = await orFail(client.get(`/api/why${query}`), end);
-      if (answer === undefined) return;
+      const answer = await client.get(`/api/why${query}`);
       const width = Math.min(WIDTH_MAX, terminalSize(process.stdout).columns);
       const lines = options.json
         ? [JSON.stringify(answer)]

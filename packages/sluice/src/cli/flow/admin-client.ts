@@ -7,7 +7,12 @@ import { parseShown } from "../shown-json.ts";
 /** The administration of a gateway did not do what was asked. */
 export class AdminError extends SluiceError {
   override readonly name = "AdminError";
-  readonly code = "BROKER";
+  readonly code: "BROKER" | "CONNECTION";
+
+  constructor(message: string, code: AdminError["code"] = "BROKER", options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
 }
 
 export interface AdminOptions {
@@ -72,7 +77,8 @@ export class AdminClient {
     try {
       yield* body;
     } catch (cause) {
-      if (!signal.aborted) throw new AdminError(`${this.url} has gone; trying again`, { cause });
+      if (!signal.aborted)
+        throw new AdminError(`${this.url} has gone; trying again`, "CONNECTION", { cause });
     }
   }
 
@@ -132,6 +138,7 @@ export class AdminClient {
       if (cause instanceof AdminError) throw cause;
       throw new AdminError(
         `no gateway answers at ${this.url}; start one with sluice run, or give --admin`,
+        "CONNECTION",
         { cause },
       );
     } finally {

@@ -4,6 +4,7 @@ import type { PoolStore } from "@sluice/fleet";
 import type { BrokerObserver } from "@sluice/gateway";
 import { FlowFileError } from "../../flow/flow-file.ts";
 import type { Flow } from "../../flow/flow.ts";
+import { secretsOf } from "../../flow/flow-secrets.ts";
 import type { FlowPipeline } from "../../flow/pipeline/flow-pipeline.ts";
 import { SluiceError } from "@sluice/core";
 import { backlogReader } from "../../pipelines/define/backlog-reader.ts";
@@ -37,6 +38,8 @@ export interface FlowText {
 /** What to run for a flow file: its gateway, then its pipelines. Changes of the file are taken over. */
 export async function servedFlow(text: FlowText, json: boolean): Promise<Served> {
   let flow = await loadRunnableFlow(text.content, text.file);
+  /** The flow whose connectors are made: in a reload the next one. */
+  let made = flow;
   const startGateway = flow.gateway && (await gatewayStartOf(flow.name, flow.gateway));
   const admin = await adminOptionsOf(flow);
   const placeOf: Flow["placeOf"] = (path) => flow.placeOf(path);
@@ -48,7 +51,6 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
     hasMapModules: () => modulesOf(flow).some(({ isInProcess }) => isInProcess),
     writesStdout: Object.values(flow.pipelines).some(writesStdout),
     start: async (observe) => {
-      if (text.file !== "-") process.on("SIGHUP", ignoreHangup);
       const store =
         flow.store === "memory"
           ? undefined
@@ -56,12 +58,7 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
               await openStore(flow.store.redis),
               placeOfProcess(hostname(), process.pid),
             );
-      const opened: (() => Promise<void>)[] = [
-        async () => {
-          await store?.close();
-          process.off("SIGHUP", ignoreHangup);
-        },
-      ];
+      const opened = [async (): Promise<void> => store?.close()];
       try {
         const gateway = await startGateway?.(observe, store);
         if (gateway !== undefined) opened.push(() => gateway.close());
@@ -71,6 +68,7 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
           gatewayUrl: gateway?.url,
           gatewayBacklog: gateway && backlogReader(gateway),
           versions,
+          secrets: () => secretsOf(made),
         });
         const reloading = reloadOnChange(text, {
           observe,
@@ -80,11 +78,13 @@ export async function servedFlow(text: FlowText, json: boolean): Promise<Served>
           apply: async (next) => {
             const before = flow;
             const gatewayLimits = reloadGateway(gateway, before, next);
+            made = next;
             try {
               const reloaded = await pipelines.reload(next.pipelines);
               flow = next;
               return reloadText(reloaded, gatewayLimits, restartKeys(before, next));
             } catch (error) {
+              made = before;
               if (gatewayLimits.length > 0) reloadGateway(gateway, next, before);
               throw error;
             }
@@ -157,9 +157,9 @@ async function openPipelines(
   world: {
     readonly observe: BrokerObserver;
     readonly versions: ModuleVersions;
-  } & Pick<ConnectorWorld, "gatewayUrl" | "gatewayBacklog">,
+  } & Pick<ConnectorWorld, "gatewayUrl" | "gatewayBacklog" | "secrets">,
 ): Promise<FlowPipelines> {
-  const { observe, gatewayUrl, gatewayBacklog, versions } = world;
+  const { observe, gatewayUrl, gatewayBacklog, versions, secrets } = world;
   const gates = new GateMeters(observe);
   return new FlowPipelines(flow.name, store, {
     start: await engine(),
@@ -169,6 +169,7 @@ async function openPipelines(
       gatewayBacklog,
       gates,
       modules: versions,
+      secrets,
     }),
     gates,
     timer: systemTimer,
@@ -193,12 +194,6 @@ interface Reloads {
     signal: AbortSignal,
   ) => Promise<void>;
 }
-
-/**
- * SIGHUP would end the process without a drain where nothing listens: before the file is watched, whose first look finds a change, and
- * during a drain.
- */
-function ignoreHangup(): void {}
 
 /**
  * Takes a changed file over, at once on SIGHUP, and changed modules of its maps. The answer ends it, after a change that is

@@ -1,24 +1,11 @@
 import { ConfigError } from "@sluice/core";
-import { parseDurationMs } from "@sluice/core/internal";
 import { readRateLimit } from "@sluice/fleet";
 import type { RateLimitBlock } from "@sluice/fleet";
-import { described, field, flag, map, whole } from "@sluice/lab/file";
+import { described, durationText, flag, map, whole } from "@sluice/lab/file";
 import * as v from "valibot";
 
 /** A block whose missing fields come from the pipeline. */
 export type PartialRateLimit = Partial<RateLimitBlock>;
-
-/** Numaflow's block takes durations as text or in milliseconds; the value stays as it is written. */
-function rawDuration(): v.GenericSchema<unknown, string | number> {
-  return field<string | number>(
-    (value) =>
-      typeof value === "string"
-        ? parseDurationMs(value) !== undefined
-        : typeof value === "number" && value >= 0 && Number.isFinite(value),
-    "a duration such as 60s, 1m30s or 500ms, or a number of milliseconds",
-    { type: ["string", "number"] },
-  );
-}
 
 const percentage = whole(0, 100);
 
@@ -38,7 +25,7 @@ const modes = v.pipe(
       described(
         map({
           thresholdPercentage: v.optional(percentage),
-          coolDownPeriod: v.optional(rawDuration()),
+          coolDownPeriod: v.optional(durationText()),
           rampDownPercentage: v.optional(percentage),
         }),
         "As onlyIfUsed, and the ceiling falls while the share is not used.",
@@ -70,14 +57,16 @@ export const rateLimitField: v.GenericSchema<unknown, PartialRateLimit> = map({
   ),
   min: v.optional(described(whole(0), "Messages a second where the ramp starts. Default: 1.")),
   rampUpDuration: v.optional(
-    described(rawDuration(), "How long the ramp takes from min to max. Default: 1s."),
+    described(durationText(), "How long the ramp takes from min to max. Default: 1s."),
   ),
   modes: v.optional(described(modes, "How the ramp moves. Default: relaxed.")),
   resumedRampUp: v.optional(
     described(flag(), "Whether a pool that was gone for less than resumeTtl goes on where it was."),
   ),
-  resumeTtl: v.optional(described(rawDuration(), "How long a level is remembered. Default: 180s.")),
-  ttl: v.optional(described(rawDuration(), "Numaflow's name for resumeTtl.")),
+  resumeTtl: v.optional(
+    described(durationText(), "How long a level is remembered. Default: 180s."),
+  ),
+  ttl: v.optional(described(durationText(), "Numaflow's name for resumeTtl.")),
   store: v.optional(
     described(store, "Numaflow's store of this limit alone. Default: the store of the flow file."),
   ),

@@ -23,7 +23,12 @@ test("the past of a pool is kept for fifteen minutes after its pipeline is down"
   const gates = new GateMeters(() => undefined);
   const pipelines = new FlowPipelines("shop", store, {
     start: startPipeline,
-    connectors: flowConnectors({ folder: "/", gatewayUrl: undefined, gates }),
+    connectors: flowConnectors({
+      folder: "/",
+      gatewayUrl: undefined,
+      gates,
+      secrets: () => Promise.resolve([]),
+    }),
     gates,
     timer,
     wallClock: timer,

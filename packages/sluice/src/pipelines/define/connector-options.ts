@@ -25,8 +25,8 @@ export interface ConnectorWorld {
   readonly modules?: { of(file: string): number } | undefined;
   /** `pipeline/vertex`, of sinks. */
   readonly vertex: string;
-  /** What lines of a map's program must not show. */
-  readonly secrets: readonly string[];
+  /** What lines of a map's program must not show: the secrets of the whole flow file. */
+  readonly secrets: () => Promise<readonly string[]>;
 }
 
 /** A connector's options in a flow file. They are checked, so that a cast to what the check accepts is safe. */

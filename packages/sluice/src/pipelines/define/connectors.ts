@@ -1,7 +1,6 @@
 import { ConfigError } from "@sluice/core";
 import type { MapConnector, SinkConnector, SourceConnector } from "@sluice/pipeline";
 import type { Chosen } from "../../flow/pipeline/choice.ts";
-import { secretsOf } from "../../flow/pipeline/pipeline-secrets.ts";
 import type { ConnectorWorld, Make } from "./connector-options.ts";
 import type { Connectors } from "./define-pipeline.ts";
 import { MAPS } from "./maps.ts";
@@ -9,14 +8,11 @@ import { SINKS } from "./sinks.ts";
 import { SOURCES } from "./sources.ts";
 
 /** Makes the connectors of a flow file. */
-export function flowConnectors(shared: Omit<ConnectorWorld, "vertex" | "secrets">): Connectors {
-  const world = { ...shared, vertex: "", secrets: [] };
+export function flowConnectors(shared: Omit<ConnectorWorld, "vertex">): Connectors {
+  const world = { ...shared, vertex: "" };
   return {
     source: (block) => make<SourceConnector>(SOURCES, block, world),
-    map: async (block, pipeline) => {
-      const secrets = await secretsOf(pipeline, world.folder);
-      return make<MapConnector>(MAPS, block, { ...world, secrets });
-    },
+    map: (block) => make<MapConnector>(MAPS, block, world),
     sink: (block, vertex) => make<SinkConnector>(SINKS, block, { ...world, vertex }),
   };
 }

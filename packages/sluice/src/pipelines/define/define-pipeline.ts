@@ -19,8 +19,7 @@ export const DEAD_LETTER = "dead-letter";
 /** Makes connectors of their blocks in a flow file. */
 export interface Connectors {
   source(block: Chosen): Promise<SourceConnector>;
-  /** The map may tell of nothing that `pipeline` keeps secret. */
-  map(block: Chosen, pipeline: FlowPipeline): Promise<MapConnector>;
+  map(block: Chosen): Promise<MapConnector>;
   /** `vertex` is `pipeline/vertex`, for what the sink tells. */
   sink(block: Chosen, vertex: string): Promise<SinkConnector>;
 }
@@ -42,7 +41,7 @@ export async function definePipeline(
       vertices.flatMap((vertex) =>
         vertex.map === undefined
           ? []
-          : [connectors.map(vertex.map, pipeline).then((map) => ({ ...ofVertex(vertex), map }))],
+          : [connectors.map(vertex.map).then((map) => ({ ...ofVertex(vertex), map }))],
       ),
     ),
     sink: { ...ofVertex(last), sink: await connectors.sink(last.sink, `${name}/${last.name}`) },

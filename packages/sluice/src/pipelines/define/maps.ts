@@ -28,7 +28,7 @@ export const MAPS: Readonly<Record<string, Make<MapConnector>>> = {
           memoryMb: memory === undefined ? undefined : Math.floor((memory as number) / MIB),
         });
   },
-  command: ({ command, env, timeout }, { folder, secrets }) => {
+  command: async ({ command, env, timeout }, { folder, secrets }) => {
     const [program = "", ...args] = command as readonly string[];
     return mapCommand({
       command: program,
@@ -36,7 +36,7 @@ export const MAPS: Readonly<Record<string, Make<MapConnector>>> = {
       cwd: folder,
       env: env as Readonly<Record<string, string>> | undefined,
       timeoutMs: timeout as number | undefined,
-      secrets,
+      secrets: await secrets(),
     });
   },
 };

@@ -27,7 +27,12 @@ test("the limits of a vertex are answered without the address of their store", (
   const pipelines = new FlowPipelines("shop", undefined, {
     // Never starts: nothing connects.
     start: () => new Promise(() => {}),
-    connectors: flowConnectors({ folder: "/", gatewayUrl: undefined, gates }),
+    connectors: flowConnectors({
+      folder: "/",
+      gatewayUrl: undefined,
+      gates,
+      secrets: () => Promise.resolve([]),
+    }),
     gates,
     timer,
     wallClock: timer,
@@ -95,7 +100,12 @@ test("a service is named without the query of its URL", () => {
 test("a gate tells of its service without the query of its URL", async () => {
   const told: PartEvent[] = [];
   const gates = new GateMeters((event) => told.push(event));
-  const connectors = flowConnectors({ folder: "/", gatewayUrl: undefined, gates });
+  const connectors = flowConnectors({
+    folder: "/",
+    gatewayUrl: undefined,
+    gates,
+    secrets: () => Promise.resolve([]),
+  });
   const vertex = loadFlow(FLOW, "flow.yaml").pipelines["a"]?.vertices[1];
   if (vertex?.sink === undefined) throw new Error("the flow has a sink");
   const names: string[] = [];

@@ -109,6 +109,17 @@ function ofFleet(
         text: `the store of ${subject} did not answer: ${why}`,
       };
     }
+    case "sync-back": {
+      const { failures, afterMs } = event;
+      const failed = failures === 1 ? "1 sync" : `${failures} syncs`;
+      return {
+        kind: "vertex-sync-back",
+        ...of,
+        failures,
+        afterMs,
+        text: `the store of ${subject} answers again after ${durationText(afterMs)}; ${failed} failed`,
+      };
+    }
     case "resume":
       return {
         kind: "vertex-resume",

@@ -1,22 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { FlowPipeline } from "./flow-pipeline.ts";
+import type { Flow } from "./flow.ts";
 
-/** Keys whose files hold a secret: `tokenFile`, `passwordFile`. */
-const SECRET_FILE = /(?:token|password|secret)\w*file$/i;
+/** Keys whose files hold a secret: `tokenFile`, `passwordFile`, `tokenSecretFile`; a public key is none. */
+const SECRET_FILE = /(?:token|password|secret)(?!publickey)\w*file$/i;
 /** Keys whose values are secrets: variables and settings of maps, fields of requests. */
 const SECRET_KEY = /pass|token|secret|credential|auth|cookie|(?:api|access|private).?key/i;
 /** Characters of the shortest text that counts as a secret. Lowered, ordinary words of a log are hidden. */
 const LENGTH_MIN = 4;
 
-/** The secrets that a pipeline of a flow file names, in values, addresses and files, so that logs can leave them out. */
+/** The secrets that a flow file names anywhere, in values, addresses and files, so that logs can leave them out. */
 export async function secretsOf(
-  { vertices, deadLetter }: FlowPipeline,
-  folder: string,
+  flow: Pick<Flow, "store" | "admin" | "gateway" | "pipelines" | "folder">,
 ): Promise<readonly string[]> {
-  const blocks = vertices.flatMap(({ source, map, sink }) => [source, map, sink]);
-  const texts = [...blocks, deadLetter].flatMap((block) => [...textsOf(block?.options, "")]);
-  const found = await Promise.all(texts.map(([key, text]) => secretsIn(key, text, folder)));
+  const texts = [...textsOf(flow, "")];
+  const found = await Promise.all(texts.map(([key, text]) => secretsIn(key, text, flow.folder)));
   return found.flat().filter((secret) => secret.length >= LENGTH_MIN);
 }
 
