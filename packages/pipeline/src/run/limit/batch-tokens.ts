@@ -82,6 +82,19 @@ export class BatchTokens {
     return this.#saved.count < wanted;
   }
 
+  /** Tokens for all of `countMax` messages, without a promise, if the limiter itself keeps that many and nothing was saved. */
+  tryNext(countMax: number): Grant | undefined {
+    const { limiter } = this.#limit;
+    if (limiter === undefined || this.#saved.count > 0 || limiter.countMax < countMax)
+      return undefined;
+    const nowMs = this.#timer.now();
+    if (this.#most(limiter.share, nowMs) - this.#counted.sum(nowMs) < countMax) return undefined;
+    const grant = this.#limit.tryAcquire(countMax);
+    if (grant === undefined) return undefined;
+    this.#saved.add(grant);
+    return grant.count === countMax ? this.#use(countMax, nowMs) : undefined;
+  }
+
   /**
    * Tokens for a batch of 1 to `countMax` messages. One of several workers takes its part of the tokens that come while a batch is
    * worked on. Undefined if the signal ended the wait, or the limit has changed.

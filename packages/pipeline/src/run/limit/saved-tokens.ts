@@ -25,18 +25,20 @@ export class SavedTokens {
    */
   take(count: number, onBack: (count: number) => void): Grant {
     const taken: Part[] = [];
-    let missing = Math.min(count, this.#count);
-    this.#count -= missing;
+    const total = Math.min(count, this.#count);
+    let missing = total;
+    this.#count -= total;
     while (missing > 0) {
       const [oldest] = this.#parts;
       if (oldest === undefined) break;
       const part = Math.min(oldest.count, missing);
-      oldest.count -= part;
       missing -= part;
-      taken.push({ grant: oldest.grant, count: part });
-      if (oldest.count === 0) this.#parts.shift();
+      if (oldest.count === part) taken.push(this.#parts.shift() as Part);
+      else {
+        oldest.count -= part;
+        taken.push({ grant: oldest.grant, count: part });
+      }
     }
-    const total = taken.reduce((sum, part) => sum + part.count, 0);
     return new Grant(total, undefined, (tokens, kind) => {
       onBack(tokens);
       let left = tokens;

@@ -152,7 +152,8 @@ export class WorkLoop implements VertexLoop {
         this.#start(input.take(countMax), undefined, timer.now());
         continue;
       }
-      const grant = await this.#tokens.next(countMax, concurrency, cut);
+      const grant =
+        this.#tokens.tryNext(countMax) ?? (await this.#tokens.next(countMax, concurrency, cut));
       if (grant === undefined) return;
       this.#start(input.take(grant.count), grant, timer.now());
     }
