@@ -73,7 +73,7 @@ export function requireWhole(
   throw new ConfigError(`${name} is ${shown(value)}; it must be ${wholeText(value, min, max)}`);
 }
 
-/** What `value` must be, as a whole number from `min` to `max`. `COUNT_MAX` is told only of a value above it. */
+/** The expected whole number in words. `COUNT_MAX`, the default maximum, is named only for a value above it. */
 export function wholeText(value: unknown, min: number, max: number): string {
   const isAbove = typeof value === "number" && value > max;
   return max === COUNT_MAX && !isAbove

@@ -24,7 +24,7 @@ export interface Condition {
   /** What it wants, in parts of the ceiling; undefined while that is not known. */
   readonly wanted: number | undefined;
   readonly limits: KnownLimits;
-  /** What people who look at the pool are told of its use, see `About`. */
+  /** The used part of its share, 0 to 1, shown to people who look at the pool; see `About`. */
   readonly used?: number | undefined;
 }
 

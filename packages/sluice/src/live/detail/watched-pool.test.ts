@@ -53,7 +53,7 @@ class WatchedWorld {
     return limiter;
   }
 
-  /** Looks for so many seconds. Answers the last detail that was read. */
+  /** Asks for the detail once a second for `seconds`, and answers the last one. */
   async pass(seconds: number, isLooked = false): Promise<LivePoolDetail | undefined> {
     let detail: LivePoolDetail | undefined;
     for (let sample = 0; sample < 2 * seconds; sample++) {

@@ -9,7 +9,7 @@ import type { SharedStore } from "./pool-roster.ts";
 
 /** A member that did not leave is gone when it was missing this long, ms: a store that lost its data has all back sooner. */
 const GONE_AFTER_MS = 10_000;
-/** A page that has just come is told nothing of a roster that is older, ms: the next one is on its way. */
+/** The greatest age of a roster that a newly opened page is sent, ms. An older one is left out, because the next is being read. */
 const FRESH_MS = 3_000;
 /** Members that are gone, of one pool. A pool that is redeployed often has had many. */
 const GONE_MAX = 24;

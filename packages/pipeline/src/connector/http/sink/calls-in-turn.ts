@@ -14,7 +14,7 @@ export class CallsInTurn {
   #waiting = 0;
   #isBeginning = false;
 
-  /** `begin`: must not throw. Each call that it begins is told to `onStarted` once. */
+  /** `begin` starts one call and must not throw; each start is followed by one `onStarted`. */
   constructor(count: number, begin: (index: number) => void) {
     this.#count = count;
     this.#begin = begin;
