@@ -1,4 +1,4 @@
-import { nearest } from "./nearest.ts";
+import { nearest } from "./numbers/nearest.ts";
 import { DURATION_MAX_MS } from "./time.ts";
 
 /** The stable name of a failure. Programs branch on it; messages may change. */

@@ -11,11 +11,11 @@ export {
   wholeText,
 } from "./errors.ts";
 export type { SourceLine } from "./errors.ts";
-export { parseBytes } from "./byte-size.ts";
-export { nearest } from "./nearest.ts";
-export { durationText, parseDurationMs } from "./duration.ts";
-export { readPerSecond } from "./per-second.ts";
-export type { RateUnit, ReadRate } from "./per-second.ts";
+export { parseBytes } from "./units/byte-size.ts";
+export { nearest } from "./numbers/nearest.ts";
+export { durationText, parseDurationMs } from "./units/duration.ts";
+export { readPerSecond } from "./units/per-second.ts";
+export type { RateUnit, ReadRate } from "./units/per-second.ts";
 export { DURATION_MAX_MS, NANOS_PER_MS, SECOND_MS } from "./time.ts";
 
 // Parts of limiters.

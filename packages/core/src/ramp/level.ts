@@ -1,4 +1,4 @@
-import { mulDivFloor } from "../exact.ts";
+import { mulDivFloor } from "../numbers/exact.ts";
 
 /** A ramp from `min` to `max` tokens per epoch in `rampUpMs`. */
 export interface RampBounds {

@@ -1,4 +1,4 @@
-import { gcd, mulDivFloor } from "../exact.ts";
+import { gcd, mulDivFloor } from "../numbers/exact.ts";
 import { NANOS_PER_MS } from "../time.ts";
 
 /**

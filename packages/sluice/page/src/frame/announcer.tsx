@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { systemClock } from "@sluice/core/system";
 import { latest } from "../live/live-store.ts";
-import { reasonsOf } from "../words/wait-facts.ts";
+import { reasonsOf } from "../words/wait/wait-facts.ts";
 
 /** The shortest time between two announcements, ms. */
 const QUIET_MS = 5_000;

@@ -2,9 +2,9 @@ import type { LiveWait } from "../../../src/live/live-message.ts";
 import { countedText, durationText } from "./numbers.ts";
 import { strong } from "./phrase.ts";
 import type { Phrase } from "./phrase.ts";
-import { behindText } from "./vertex-words.ts";
-import { sentences } from "./wait-words.ts";
-import type { WaitWords } from "./wait-words.ts";
+import { behindText } from "./wait/vertex-words.ts";
+import { sentences } from "./wait/wait-words.ts";
+import type { WaitWords } from "./wait/wait-words.ts";
 
 type Working = Extract<LiveWait, { readonly kind: "working" }>["why"];
 type Failed = Extract<LiveWait, { readonly kind: "failed" }>["why"];

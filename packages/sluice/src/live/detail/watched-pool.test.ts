@@ -53,7 +53,7 @@ class WatchedWorld {
     return limiter;
   }
 
-  /** Asks for the detail once a second for `seconds`, and answers the last one. */
+  /** Asks for the detail twice a second for `seconds`, and answers the last one. */
   async pass(seconds: number, isLooked = false): Promise<LivePoolDetail | undefined> {
     let detail: LivePoolDetail | undefined;
     for (let sample = 0; sample < 2 * seconds; sample++) {

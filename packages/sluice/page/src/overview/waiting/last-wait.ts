@@ -1,7 +1,7 @@
 import type { LiveSample } from "../../../../src/live/live-message.ts";
 import { clockTime } from "../../words/clock-time.ts";
 import { plainText } from "../../words/phrase.ts";
-import { waitWords } from "../../words/wait-words.ts";
+import { waitWords } from "../../words/wait/wait-words.ts";
 
 const MINUTE_MS = 60_000;
 

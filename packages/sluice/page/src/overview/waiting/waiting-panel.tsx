@@ -5,7 +5,7 @@ import { changes, pinnedAtMs, samples } from "../../live/live-store.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { clockTime } from "../../words/clock-time.ts";
 import { countedText } from "../../words/numbers.ts";
-import { waitControl } from "../../words/wait-control.ts";
+import { waitControl } from "../../words/wait/wait-control.ts";
 import { arrangeRows } from "./arrange-rows.ts";
 import type { ArrangedRow } from "./arrange-rows.ts";
 import { lastWaitText } from "./last-wait.ts";

@@ -7,8 +7,8 @@ import { StateTag } from "../../parts/state-tag.tsx";
 import { Words } from "../../parts/words.tsx";
 import { durationText, wholeText } from "../../words/numbers.ts";
 import { REASON_LOOKS } from "../../words/reasons.ts";
-import type { WaitControl } from "../../words/wait-control.ts";
-import { waitWords } from "../../words/wait-words.ts";
+import type { WaitControl } from "../../words/wait/wait-control.ts";
+import { waitWords } from "../../words/wait/wait-words.ts";
 import { litGate } from "../lit-gate.ts";
 
 interface RowProps {

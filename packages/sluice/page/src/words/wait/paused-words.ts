@@ -1,8 +1,8 @@
-import type { LiveWait } from "../../../src/live/live-message.ts";
-import { topicName } from "./names.ts";
-import { bytesText, countText, countedText } from "./numbers.ts";
-import { strong } from "./phrase.ts";
-import type { Phrase } from "./phrase.ts";
+import type { LiveWait } from "../../../../src/live/live-message.ts";
+import { topicName } from "../names.ts";
+import { bytesText, countText, countedText } from "../numbers.ts";
+import { strong } from "../phrase.ts";
+import type { Phrase } from "../phrase.ts";
 import { sentences } from "./wait-words.ts";
 import type { WaitWords } from "./wait-words.ts";
 

@@ -1,8 +1,8 @@
-import type { LiveSample, LiveWait } from "../../../src/live/live-message.ts";
-import { fairTurns } from "./fair-turns.ts";
-import { topicName } from "./names.ts";
-import { bytesText, countText, rateText } from "./numbers.ts";
-import { namesPhrase, plainText } from "./phrase.ts";
+import type { LiveSample, LiveWait } from "../../../../src/live/live-message.ts";
+import { fairTurns } from "../fair-turns.ts";
+import { topicName } from "../names.ts";
+import { bytesText, countText, rateText } from "../numbers.ts";
+import { namesPhrase, plainText } from "../phrase.ts";
 
 /** What stands beside a wait: the number that changes it, what it is set to, or who decides. */
 export type WaitControl =

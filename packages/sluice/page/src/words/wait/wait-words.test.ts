@@ -1,8 +1,13 @@
 import type { Reason } from "@sluice/core";
 import { describe, expect, test } from "vitest";
-import type { LiveGate, LiveSample, LiveVertex, LiveWait } from "../../../src/live/live-message.ts";
-import { clockTime } from "./clock-time.ts";
-import { plainText } from "./phrase.ts";
+import type {
+  LiveGate,
+  LiveSample,
+  LiveVertex,
+  LiveWait,
+} from "../../../../src/live/live-message.ts";
+import { clockTime } from "../clock-time.ts";
+import { plainText } from "../phrase.ts";
 import { waitControl } from "./wait-control.ts";
 import { waitWords } from "./wait-words.ts";
 

@@ -1,9 +1,9 @@
-import type { LiveGate } from "../../../src/live/live-message.ts";
-import { clockTime } from "./clock-time.ts";
-import { peerName } from "./names.ts";
-import { countText, countedText, durationText, percentText, rateText } from "./numbers.ts";
-import { capital, strong } from "./phrase.ts";
-import type { Phrase } from "./phrase.ts";
+import type { LiveGate } from "../../../../src/live/live-message.ts";
+import { clockTime } from "../clock-time.ts";
+import { peerName } from "../names.ts";
+import { countText, countedText, durationText, percentText, rateText } from "../numbers.ts";
+import { capital, strong } from "../phrase.ts";
+import type { Phrase } from "../phrase.ts";
 import { behindText } from "./vertex-words.ts";
 import type { VertexWhy } from "./vertex-words.ts";
 import { sentences } from "./wait-words.ts";

@@ -1,8 +1,8 @@
-import type { LiveSample, LiveWait } from "../../../src/live/live-message.ts";
-import { topicName } from "./names.ts";
-import { countedText, durationText, limitText, percentText, rateText } from "./numbers.ts";
-import { namesPhrase, strong } from "./phrase.ts";
-import type { Phrase } from "./phrase.ts";
+import type { LiveSample, LiveWait } from "../../../../src/live/live-message.ts";
+import { topicName } from "../names.ts";
+import { countedText, durationText, limitText, percentText, rateText } from "../numbers.ts";
+import { namesPhrase, strong } from "../phrase.ts";
+import type { Phrase } from "../phrase.ts";
 import { sentences } from "./wait-words.ts";
 import type { WaitWords } from "./wait-words.ts";
 

@@ -1,9 +1,9 @@
-import type { LiveGate, LiveSample, LiveWait } from "../../../src/live/live-message.ts";
+import type { LiveGate, LiveSample, LiveWait } from "../../../../src/live/live-message.ts";
 import { gateWords } from "./gate-words.ts";
-import { peerName } from "./names.ts";
-import { countText, countedText, durationText, rateText } from "./numbers.ts";
-import { capital, strong } from "./phrase.ts";
-import type { Phrase } from "./phrase.ts";
+import { peerName } from "../names.ts";
+import { countText, countedText, durationText, rateText } from "../numbers.ts";
+import { capital, strong } from "../phrase.ts";
+import type { Phrase } from "../phrase.ts";
 import { sentences } from "./wait-words.ts";
 import type { WaitWords } from "./wait-words.ts";
 

@@ -1,9 +1,9 @@
 import type { Reason } from "@sluice/core";
-import type { LiveSample, LiveWait } from "../../../src/live/live-message.ts";
+import type { LiveSample, LiveWait } from "../../../../src/live/live-message.ts";
 import { pausedWords } from "./paused-words.ts";
-import type { Phrase } from "./phrase.ts";
+import type { Phrase } from "../phrase.ts";
 import { publishWords } from "./publish-words.ts";
-import { failedWords, workingWords } from "./trouble-words.ts";
+import { failedWords, workingWords } from "../trouble-words.ts";
 import { vertexWords } from "./vertex-words.ts";
 
 /** A row of "Waiting now" in words: who waits for what; why, in the numbers of the limit; facts. */

@@ -1,6 +1,6 @@
 import type { Reason } from "@sluice/core";
-import type { LiveWait } from "../../../src/live/live-message.ts";
-import { inPathOrder } from "./reasons.ts";
+import type { LiveWait } from "../../../../src/live/live-message.ts";
+import { inPathOrder } from "../reasons.ts";
 
 /** What a row of "Waiting now" waits for; undefined for one that hangs or has failed. */
 function reasonOf(wait: LiveWait): Reason | undefined {
