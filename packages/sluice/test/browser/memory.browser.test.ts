@@ -14,8 +14,8 @@ const SETTLED_MINUTE = 6;
 /** Readings at each end of the time: the least of them is compared, since a reading may hold what the browser frees later. */
 const ENDS = 3;
 /**
- * Bytes. Compiled code is in the heap too and grew by some 70 kB a minute. Samples that are
- * never dropped are 10 kB each, and 120 come a minute.
+ * Bytes. Compiled code is in the heap too and grew by some 70 kB a minute at first. In ten minutes the bound finds a leak of a megabyte a
+ * minute, such as charts that are kept; samples that are never dropped are about a kilobyte each, and only an hour shows them.
  */
 const HEAP_ROOM_BYTES = 2_000_000;
 /** A page that is kept when another is shown has about a thousand nodes. */
